@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -20,6 +21,7 @@
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/vector_math.h"
 #include "spectr/gguf/tensor_type.h"
+#include "tests/support/block_table.h"
 
 namespace spectr {
 namespace {
@@ -179,10 +181,10 @@ void attend_one_head(benchmark::State& state) {
   std::vector<float> scratch(attention_scratch(slots, width)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
+  using Head = CachedHead<const T>;
+  const auto table = test::block_table(std::as_bytes(std::span(kept)), Head::block_bytes(width));
   for (auto _ : state) {
-    using Head = CachedHead<const T>;
-    attend(queries, Head{reinterpret_cast<const std::byte*>(kept.data()), Head::block_bytes(width), width},
-           {0.125f}, scratch, ReadFrom::caches);
+    attend(queries, Head{table.data(), 0, width}, {0.125f}, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
 }
@@ -200,9 +202,8 @@ void attend_latent_head(benchmark::State& state) {
   std::vector<float> scratch(attention_scratch(slots, width)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
-  const CachedValues<const F16> latent{{reinterpret_cast<const std::byte*>(kept.data()),
-                                        slot_bytes<F16>(slot_block, width), width,
-                                        std::numeric_limits<std::size_t>::max()}};
+  const auto table = test::block_table(std::as_bytes(std::span(kept)), slot_bytes<F16>(slot_block, width));
+  const CachedValues<const F16> latent{{table.data(), 0, width, std::numeric_limits<std::size_t>::max()}};
   for (auto _ : state) {
     attend(queries, latent, value_width, {0.05f}, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());

@@ -41,19 +41,25 @@ class Text {
     fmt::format_to(std::back_inserter(text_), "{}{}{{{}}} {}\n", prefix, name, labels, number);
   }
 
+  template <std::size_t ranges>
+  void histogram(std::string_view name, std::string_view help, const Histogram<ranges>& histogram,
+                 std::string_view prefix = own) {
+    head(prefix, name, "histogram", help);
+    const std::string bucket = fmt::format("{}_bucket", name);
+    for (std::size_t i = 0; i < ranges; ++i)
+      value(prefix, bucket, fmt::format("le=\"{}\"", histogram.bounds()[i]),
+            static_cast<double>(histogram.up_to(i)));
+    value(prefix, bucket, "le=\"+Inf\"", static_cast<double>(histogram.all()));
+    fmt::format_to(std::back_inserter(text_), "{0}{1}_sum {2}\n{0}{1}_count {3}\n", prefix, name,
+                   histogram.sum(), histogram.all());
+  }
   /// Under vLLM's name, too.
   template <std::size_t ranges>
-  void shared_histogram(std::string_view name, std::string_view help, const Histogram<ranges>& histogram) {
-    for (const std::string_view prefix : {own, vllm}) {
-      head(prefix, name, "histogram", help);
-      const std::string bucket = fmt::format("{}_bucket", name);
-      for (std::size_t i = 0; i < ranges; ++i)
-        value(prefix, bucket, fmt::format("le=\"{}\"", histogram.bounds()[i]),
-              static_cast<double>(histogram.up_to(i)));
-      value(prefix, bucket, "le=\"+Inf\"", static_cast<double>(histogram.all()));
-      fmt::format_to(std::back_inserter(text_), "{0}{1}_sum {2}\n{0}{1}_count {3}\n", prefix, name,
-                     histogram.sum(), histogram.all());
-    }
+  void shared_histogram(std::string_view name, std::string_view help, const Histogram<ranges>& numbers) {
+    for (const std::string_view prefix : {own, vllm}) histogram(name, help, numbers, prefix);
+  }
+  void vllm_gauge(std::string_view name, std::string_view help, double value) {
+    for (const std::string_view prefix : {own, vllm}) add(prefix, name, "gauge", help, value);
   }
 
   std::string take() { return std::move(text_); }
@@ -115,12 +121,16 @@ void add_slots(Text& out, const SlotPool& slots) {
   out.shared_counter("n_decode_total", "Passes of the target.", as_double(target.passes));
   out.counter("decode_rows_total", "Rows of these passes.", as_double(target.rows));
   out.shared_histogram("iteration_tokens_total", "Passes of the target, by their rows.", target.by_rows);
+  out.histogram("iteration_drafted_share",
+                "Passes of the target, by the share of draft tokens in their rows.", target.by_drafted);
   out.shared_gauge("n_busy_slots_per_decode", "Sequences per pass of the target, on average.",
                    ratio(as_double(target.sequences), as_double(target.passes)));
   out.shared_gauge("requests_processing", "Completions being generated.",
                    as_double(static_cast<std::uint64_t>(
                        std::ranges::count_if(states, [](const SlotState& state) { return state.busy; }))));
   out.shared_gauge("requests_deferred", "Completions that wait for a slot.", as_double(slots.queued()));
+  out.vllm_gauge("kv_cache_usage_perc", "Tokens that slots hold, as a share of those that they could hold.",
+                 ratio(as_double(target.held), as_double(target.room)));
   out.gauge("prefix_cache_bytes", "Bytes of sequences that no slot holds any more.",
             as_double(slots.prefixes().bytes()));
   out.gauge("slots", "Completions that can be decoded concurrently.", as_double(states.size()));

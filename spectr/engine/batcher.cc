@@ -277,7 +277,11 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
   running_ = true;
   choose_served(model);
   scorings_.clear();
-  for (const Request* request : served_) scorings_.push_back(request->scoring);
+  std::size_t drafted = 0;
+  for (const Request* request : served_) {
+    scorings_.push_back(request->scoring);
+    if (request->session.has_begun_) drafted += static_cast<std::size_t>(request->scoring.tree->size()) - 1;
+  }
   lock.unlock();
   const Clock::time_point begun = Clock::now();
   std::size_t rows = 0;
@@ -294,6 +298,7 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
     ++model.counts.passes;
     model.counts.rows += rows;
     model.counts.by_rows.add(static_cast<double>(rows));
+    model.counts.by_drafted.add(static_cast<double>(drafted) / static_cast<double>(rows));
     model.counts.sequences += served_.size();
     model.last_pass = ended - begun;
   }
@@ -320,7 +325,14 @@ std::size_t Batcher::waiting() const {
 std::vector<PassCounts> Batcher::counts() const {
   const std::lock_guard lock(mutex_);
   std::vector<PassCounts> all;
-  for (const Model& model : models_) all.push_back(model.counts);
+  for (const Model& model : models_) {
+    PassCounts& counts = all.emplace_back(model.counts);
+    for (const BatchedSession* session : sessions_) {
+      if (&session->model_ != &model.model) continue;
+      counts.held += session->text_.size();
+      counts.room += session->context();
+    }
+  }
   return all;
 }
 

@@ -63,8 +63,7 @@ class BatchedSession final : public Session {
   void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
   std::size_t copyable(std::size_t length) const override { return session_->copyable(length); }
-  std::optional<SavedSequence> save(std::size_t length,
-                                    std::span<const SavedSequence::Block> shared) const override {
+  std::optional<SavedSequence> save(std::size_t length, std::span<const SharedBlock> shared) const override {
     return session_->save(length, shared);
   }
   std::size_t restorable(const SavedSequence& saved, std::size_t length) const override {
@@ -98,6 +97,10 @@ struct PassCounts {
   std::uint64_t rows = 0;
   std::uint64_t sequences = 0;  ///< Σ over the passes of the sequences that took part
   Histogram<10> by_rows{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}};  ///< the passes, by their rows
+  Histogram<6> by_drafted{{0.0, 0.2, 0.4, 0.6, 0.8, 1.0}};  ///< by the share of rows that are draft tokens
+  // Now:
+  std::uint64_t held = 0;  ///< tokens that the model's sessions hold
+  std::uint64_t room = 0;  ///< tokens that they could hold
 };
 
 /// How passes are put together.

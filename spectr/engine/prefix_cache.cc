@@ -9,7 +9,7 @@ void PrefixCache::save(const LanguageModel& model, std::span<const Token> tokens
   const std::size_t length = session.copyable(tokens.size());
   if (max_bytes_ == 0 || length < worth_saving) return;
   tokens = tokens.first(length);
-  std::vector<SavedSequence::Block> shared;
+  std::vector<SharedBlock> shared;
   {
     const std::lock_guard lock(mutex_);
     for (auto at = sequences_.begin(); at != sequences_.end(); ++at) {
@@ -62,8 +62,8 @@ void PrefixCache::add(CachedSequence sequence) {
   }
   sequences_.push_front(added);
   bytes_ += added->saved.rest.size();
-  for (const SavedSequence::Block& block : added->saved.blocks) {
-    if (++users_[block.get()] == 1) bytes_ += block->size();
+  for (const SharedBlock& block : added->saved.blocks) {
+    if (++users_[block.get()] == 1) bytes_ += added->saved.block_bytes;
   }
   while (bytes_ > max_bytes_) evict(std::prev(sequences_.end()));
 }
@@ -71,10 +71,10 @@ void PrefixCache::add(CachedSequence sequence) {
 void PrefixCache::evict(Sequences::iterator at) {
   const SavedSequence& saved = (*at)->saved;
   bytes_ -= saved.rest.size();
-  for (const SavedSequence::Block& block : saved.blocks) {
+  for (const SharedBlock& block : saved.blocks) {
     const auto user = users_.find(block.get());
     if (--user->second > 0) continue;
-    bytes_ -= block->size();
+    bytes_ -= saved.block_bytes;
     users_.erase(user);
   }
   sequences_.erase(at);

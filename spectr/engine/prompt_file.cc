@@ -110,14 +110,14 @@ Result<std::size_t> write_prompt_file(const fs::path& path, const Transformer& t
   header.tokens = sequence.tokens.size();
   header.block_tokens = saved.block_tokens;
   header.blocks = saved.blocks.size();
-  header.block_bytes = saved.blocks.empty() ? 0 : saved.blocks.front()->size();
+  header.block_bytes = saved.block_bytes;
   header.rest_bytes = saved.rest.size();
   fs::path part = path;
   part += ".part";
   Writer writer(part);
   writer.write(std::as_bytes(std::span(&header, 1)));
   writer.write(std::as_bytes(std::span(sequence.tokens)));
-  for (const SavedSequence::Block& block : saved.blocks) writer.write(*block);
+  for (const SharedBlock& block : saved.blocks) writer.write({block.get(), saved.block_bytes});
   writer.write(saved.rest);
   std::error_code failed;
   if (!writer.finish()) {
@@ -162,11 +162,12 @@ Result<CachedSequence> read_prompt_file(const fs::path& path, const Transformer&
   add(hash, tokens);
   sequence.saved.length = header.tokens;
   sequence.saved.block_tokens = header.block_tokens;
+  sequence.saved.block_bytes = header.block_bytes;
+  BlockPool pool(std::max<std::size_t>(header.block_bytes, 1));
   for (std::uint64_t i = 0; i < header.blocks; ++i) {
     const auto block = take(header.block_bytes);
     add(hash, block);
-    sequence.saved.blocks.push_back(
-        std::make_shared<const std::vector<std::byte>>(block.begin(), block.end()));
+    std::ranges::copy(block, sequence.saved.blocks.emplace_back(pool.take()).get());
   }
   const auto rest = take(header.rest_bytes);
   add(hash, rest);

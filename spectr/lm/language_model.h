@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spectr/base/block_pool.h"
 #include "spectr/base/logits.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
@@ -16,23 +17,18 @@
 
 namespace spectr {
 
-/// The beginning of a sequence as a session has computed it, in memory of its own. Blocks that a session
-/// gives for equal beginnings are equal, so sequences can share them.
+/// The beginning of a sequence as a session has computed it. It shares blocks with sessions and with other
+/// sequences that begin alike.
 struct SavedSequence {
-  using Block = std::shared_ptr<const std::vector<std::byte>>;
-
-  std::size_t length = 0;          ///< tokens
-  std::size_t block_tokens = 0;    ///< tokens of a block; the last block may have fewer
-  std::vector<Block> blocks = {};  ///< what a session holds of each token
+  std::size_t length = 0;                ///< tokens
+  std::size_t block_tokens = 0;          ///< tokens of a block; the last block may have fewer
+  std::size_t block_bytes = 0;           ///< of each block
+  std::vector<SharedBlock> blocks = {};  ///< what a session holds of each token; nobody writes to them
   /// What it holds of the sequence as a whole: latest tokens of layers with a window, recurrent states. Empty
   /// where the blocks are all.
   std::vector<std::byte> rest = {};
 
-  std::size_t bytes() const {
-    std::size_t sum = rest.size();
-    for (const Block& block : blocks) sum += block->size();
-    return sum;
-  }
+  std::size_t bytes() const { return rest.size() + blocks.size() * block_bytes; }
 };
 
 /// The state of one text in one model: what has been computed for it, and the tree that is being looked at.
@@ -74,11 +70,12 @@ class Session {
   /// or the text is empty.
   virtual void copy(const Session& /*other*/, std::size_t /*length*/) {}
 
-  /// Saves the first `length` tokens of the text. `shared`: the first full blocks of a saved sequence with
-  /// the same beginning, which are used instead of copies. None: sequences of this model cannot be saved.
-  /// Throws std::bad_alloc. Requires: length ≤ copyable(length). Cost: memory traffic of what is not shared.
+  /// Saves the first `length` tokens of the text. Full blocks are shared, and the session copies one only
+  /// before it writes to it; the rest is copied. `shared`: the first full blocks of a saved sequence with the
+  /// same beginning, which are taken instead of the session's own. None: sequences of this model cannot be
+  /// saved. Throws std::bad_alloc. Requires: length ≤ copyable(length).
   virtual std::optional<SavedSequence> save(std::size_t /*length*/,
-                                            std::span<const SavedSequence::Block> /*shared*/ = {}) const {
+                                            std::span<const SharedBlock> /*shared*/ = {}) const {
     return std::nullopt;
   }
   /// How many of the first `length` tokens of a saved sequence restore() can bring back: 0 where it is not of

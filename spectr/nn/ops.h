@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/base/block_pool.h"
 #include "spectr/base/logits.h"
 #include "spectr/base/result.h"
 #include "spectr/nn/kv_type.h"
@@ -143,6 +144,16 @@ class Ops {
                                                   std::span<const std::int32_t> /*frames*/) const {
     return std::nullopt;
   }
+  // Where it has cache_memory:
+
+  /// Returns the blocks of the cache's first `slots` slots in layers without a window, none where there are
+  /// no such layers. Full ones are shared: the cache goes on with a copy of one before it writes to it. A
+  /// last one that is not full is a copy. Throws std::bad_alloc.
+  virtual std::vector<SharedBlock> share_blocks(CacheId /*cache*/, std::size_t /*slots*/) { return {}; }
+  /// The cache's first `slots` slots become those of such blocks, in the same way, and all others are
+  /// dropped. Throws std::bad_alloc; nothing has changed then.
+  virtual void take_blocks(CacheId /*cache*/, std::span<const SharedBlock> /*blocks*/,
+                           std::size_t /*slots*/) {}
 
   // A pass.
 

@@ -52,9 +52,9 @@ struct CacheCopy {
 
 /// The host memory in which a cache keeps what it has of a sequence.
 struct CacheMemory {
-  std::size_t block_slots = 0;
-  /// Layers without a window: the memory of each block of `block_slots` slots, in order.
-  std::vector<std::span<std::byte>> blocks = {};
+  /// Layers without a window: slots and bytes of a block (see Ops::share_blocks), 0 bytes where there are no
+  /// such layers.
+  std::size_t block_slots = 0, block_bytes = 0;
   /// Layers with a window, and recurrent ones: rings of slots and frames.
   std::vector<std::span<std::byte>> rest = {};
 };

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "spectr/base/check.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
@@ -164,17 +165,18 @@ std::optional<CacheMemory> TransformerSession::memory_of(const KvSlots::Kept& ke
 }
 
 std::optional<SavedSequence> TransformerSession::save(std::size_t length,
-                                                      std::span<const SavedSequence::Block> shared) const {
+                                                      std::span<const SharedBlock> shared) const {
   SPECTR_CHECK(length <= slots_.copyable(length));
   const KvSlots::Kept kept = slots_.kept(length);
   const auto memory = memory_of(kept);
   if (!memory) return std::nullopt;
-  SavedSequence saved{.length = length, .block_tokens = memory->block_slots};
-  saved.blocks.assign(shared.begin(), shared.end());
-  for (std::size_t i = shared.size(); i < memory->blocks.size(); ++i) {
-    const std::span<const std::byte> block = memory->blocks[i];
-    saved.blocks.push_back(std::make_shared<const std::vector<std::byte>>(block.begin(), block.end()));
+  SavedSequence saved{
+      .length = length, .block_tokens = memory->block_slots, .block_bytes = memory->block_bytes};
+  {
+    const std::lock_guard lock(model_.mutex_);
+    saved.blocks = model_.ops_->share_blocks(cache_.id, length);
   }
+  std::ranges::copy(shared.first(std::min(shared.size(), saved.blocks.size())), saved.blocks.begin());
   if (has_rest()) {
     const CacheSize size = model_.cache_size(context_, logits_.size());
     const RestHeader header{size.slots, size.kept, size.recent, kept};
@@ -204,13 +206,16 @@ bool TransformerSession::restore(const SavedSequence& saved, std::size_t length)
   // Without a rest, tokens behind `length` need not be there.
   const KvSlots::Kept kept = has_rest() ? header_of(saved)->kept : KvSlots::Kept{length, length};
   const auto memory = memory_of(kept);
-  if (!memory || memory->block_slots != saved.block_tokens || memory->blocks.size() > saved.blocks.size())
+  if (!memory) return false;
+  const std::size_t blocks = memory->block_bytes > 0 ? div_up(kept.length, memory->block_slots) : 0;
+  if (memory->block_slots != saved.block_tokens || memory->block_bytes != saved.block_bytes ||
+      blocks > saved.blocks.size())
     return false;
   const auto rest = std::span(saved.rest).subspan(has_rest() ? sizeof(RestHeader) : 0);
   if (rest.size() != (has_rest() ? bytes_of(memory->rest) : 0)) return false;
-  for (std::size_t i = 0; i < memory->blocks.size(); ++i) {
-    if (saved.blocks[i]->size() != memory->blocks[i].size()) return false;
-    std::ranges::copy(*saved.blocks[i], memory->blocks[i].begin());
+  {
+    const std::lock_guard lock(model_.mutex_);
+    model_.ops_->take_blocks(cache_.id, saved.blocks, kept.length);
   }
   for (std::size_t begin = 0; const std::span<std::byte> range : memory->rest) {
     std::ranges::copy(rest.subspan(begin, range.size()), range.begin());

@@ -23,8 +23,7 @@ class TransformerSession final : public Session {
   void rewind(std::size_t length) override;
   std::size_t copyable(std::size_t length) const override { return slots_.copyable(length); }
   void copy(const Session& other, std::size_t length) override;
-  std::optional<SavedSequence> save(std::size_t length,
-                                    std::span<const SavedSequence::Block> shared) const override;
+  std::optional<SavedSequence> save(std::size_t length, std::span<const SharedBlock> shared) const override;
   std::size_t restorable(const SavedSequence& saved, std::size_t length) const override;
   bool restore(const SavedSequence& saved, std::size_t length) override;
   std::string_view name() const override { return model_.spec().file; }

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/check.h"
 #include "tests/backend/expect_close.h"
+#include "tests/support/block_table.h"
 #include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scalar_ops.h"
@@ -48,12 +52,23 @@ std::vector<float> floats(const std::vector<T>& numbers) {
   return floats;
 }
 
-/// A head whose blocks are so many numbers apart.
+/// Numbers of a head whose blocks are so many numbers apart.
 template <class T>
-CachedHead<T> head_of(T* numbers, std::size_t apart, std::size_t width) {
-  using Byte = CachedHead<T>::Byte;
-  return {reinterpret_cast<Byte*>(numbers), apart * sizeof(T), width};
-}
+struct Numbers {
+  Numbers(std::vector<T> all, std::size_t apart, std::size_t head_width)
+      : numbers(std::move(all)),
+        table(test::block_table(std::as_writable_bytes(std::span(numbers)), apart * sizeof(T))),
+        width(head_width) {}
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+
+  CachedHead<T> head() { return {table.data(), 0, width}; }
+  CachedHead<const T> constant() const { return {table.data(), 0, width}; }
+
+  std::vector<T> numbers;
+  std::vector<std::byte*> table;
+  std::size_t width;
+};
 
 /// Queries and a cache of `slots` slots for heads of one width, of which others have memory between its
 /// blocks.
@@ -64,8 +79,8 @@ struct Head {
   std::size_t width;
   std::vector<float> q = random_floats(max_queries * width, 1);
   std::size_t apart = 2 * slot_block * width + 40;  // numbers
-  std::vector<T> numbers = random_numbers<T>(slots / slot_block * apart, 2);
-  CachedHead<T> cached = head_of<T>(numbers.data(), apart, width);
+  Numbers<T> cache{random_numbers<T>(slots / slot_block * apart, 2), apart, width};
+  CachedHead<T> cached = cache.head();
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(max_queries * width);
   ReadFrom from = ReadFrom::memory;
@@ -75,7 +90,7 @@ struct Head {
     return {&q[i * width], prefix, extra, &out[i * width], begin};
   }
   void attend_all(std::span<const Query> queries) {
-    attend(queries, head_of<const T>(numbers.data(), apart, width), {scale(), cap}, scratch, from);
+    attend(queries, cache.constant(), {scale(), cap}, scratch, from);
   }
   std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra, std::size_t begin = 0) {
     const Query alone = query(0, prefix, extra, begin);
@@ -95,10 +110,10 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
-      const std::vector<float> numbers = floats(head.numbers);
-      std::vector<float> with_sizes = numbers;  // of values
+      const Numbers<float> numbers(floats(head.cache.numbers), head.apart, width);
+      Numbers<float> with_sizes(numbers.numbers, head.apart, width);  // of values
       for (std::size_t s = 0; s < slots; ++s) {
-        float* const value = head_of<float>(with_sizes.data(), head.apart, width).value(s);
+        float* const value = with_sizes.head().value(s);
         for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
       }
       for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 63, 66, 130}) {
@@ -106,10 +121,9 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width), sizes(width);
-          const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
-            scalar::attend(std::span(head.q).first(width),
-                           head_of<const float>(summed.data(), head.apart, width), prefix, list,
-                           {head.scale()}, head.scratch, out);
+          const auto twin = [&](const Numbers<float>& summed, std::vector<float>& out) {
+            scalar::attend(std::span(head.q).first(width), summed.constant(), prefix, list, {head.scale()},
+                           head.scratch, out);
           };
           twin(numbers, expected);
           twin(with_sizes, sizes);
@@ -174,7 +188,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
       for (const float cap : {0.0f, 0.5f, 30.0f}) {
         Head<TypeParam> head{width};
         head.cap = cap;
-        const std::vector<float> numbers = floats(head.numbers);
+        const Numbers<float> numbers(floats(head.cache.numbers), head.apart, width);
         for (const std::size_t prefix : {1, 66, 130}) {
           for (const std::size_t extra : {0, 1, 4}) {
             const auto list = std::span(listed).first(extra);
@@ -182,8 +196,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
               if (window > prefix + extra) continue;
               const std::size_t begin = prefix + extra - window;
               std::vector<float> expected(width);
-              scalar::attend(std::span(head.q).first(width),
-                             head_of<const float>(numbers.data(), head.apart, width), prefix, list,
+              scalar::attend(std::span(head.q).first(width), numbers.constant(), prefix, list,
                              {head.scale(), cap}, head.scratch, expected, begin);
               const std::vector<float> found = head.attend_to(prefix, list, begin);
               for (std::size_t j = 0; j < width; ++j)
@@ -228,12 +241,11 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
   at_every_target([] {
     static constexpr std::size_t width = 33, length = 9 * slot_block, ring = slots / slot_block;
     Head<TypeParam> head{width};
-    const std::size_t apart = head.apart;
-    std::vector<TypeParam> all = random_numbers<TypeParam>(length / slot_block * apart, 5);
+    Numbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.apart, 5), head.apart, width);
     for (std::size_t end = slots; end <= length; end += 37) {
       // The ring holds the last slots of the sequence.
       for (std::size_t slot = end - slots; slot < end; ++slot) {
-        const CachedHead<TypeParam> from = head_of<TypeParam>(all.data(), apart, width);
+        const CachedHead<TypeParam> from = all.head();
         CachedHead<TypeParam> to = head.cached;
         to.ring = ring;
         for (std::size_t j = 0; j < width; ++j) to.key(slot, j) = from.key(slot, j);
@@ -247,9 +259,9 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
         attend(queries, cached, {head.scale()}, head.scratch, ReadFrom::memory);
         return out;
       };
-      CachedHead<const TypeParam> in_ring = head_of<const TypeParam>(head.numbers.data(), apart, width);
+      CachedHead<const TypeParam> in_ring = head.cache.constant();
       in_ring.ring = ring;
-      EXPECT_EQ(attend_in(in_ring), attend_in(head_of<const TypeParam>(all.data(), apart, width))) << end;
+      EXPECT_EQ(attend_in(in_ring), attend_in(all.constant())) << end;
     }
   });
 }

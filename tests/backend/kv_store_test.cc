@@ -7,9 +7,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "spectr/base/block_pool.h"
+#include "spectr/base/check.h"
 #include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
@@ -27,6 +30,19 @@ KvLayout layout_of(KvType keys, KvType values) {
 CacheSize all_of(std::size_t count) {
   return {count, count};
 }
+
+/// Owns all of its slots.
+struct Store : KvStore {
+  Store(const KvLayout& layout, const CacheSize& size)
+      : Store(layout, size, std::make_unique<BlockPool>(layout.block_bytes())) {}
+
+ private:
+  Store(const KvLayout& layout, const CacheSize& size, std::unique_ptr<BlockPool> blocks)
+      : KvStore(layout, size, *blocks), pool(std::move(blocks)) {
+    own(0, size.slots);
+  }
+  std::unique_ptr<BlockPool> pool;  // blocks outlive it
+};
 
 std::vector<float> attend_to(const KvStore& cache, std::size_t slot) {
   const std::vector<float> q(width, 1.0f);
@@ -60,7 +76,7 @@ TEST(KvStore, GivesTheValueOfTheOnlySlotThatIsAttendedTo) {
   for (const KvType keys : all_types) {
     for (const KvType values : all_types) {
       const KvLayout layout = layout_of(keys, values);
-      KvStore store(layout, all_of(slots));
+      Store store(layout, all_of(slots));
       store.write(1, 2, 17, key, value);
       EXPECT_EQ(attend_to(store, 17), rounded(value, values)) << name_of(keys) << ", " << name_of(values);
     }
@@ -71,7 +87,7 @@ TEST(KvStore, MovesKeyAndValue) {
   for (const KvType keys : all_types) {
     for (const KvType values : all_types) {
       const KvLayout layout = layout_of(keys, values);
-      KvStore store(layout, all_of(slots));
+      Store store(layout, all_of(slots));
       for (std::size_t slot = 0; slot < slots; ++slot) {
         const auto seed = static_cast<std::uint32_t>(slot);
         store.write(1, 2, slot, test::random_floats(width, seed), test::random_floats(width, 100 + seed));
@@ -110,7 +126,7 @@ struct Written {
   std::size_t dim;
   KvTypes kept_before;
   KvLayout layout;
-  KvStore store{layout, all_of(rows)};
+  Store store{layout, all_of(rows)};
   std::vector<float> scratch = std::vector<float>(attention_scratch(rows + slot_block, dim));
 };
 
@@ -199,7 +215,7 @@ struct Latent {
 
   std::size_t dim, values;
   KvLayout layout;
-  KvStore store{layout, all_of(rows)};
+  Store store{layout, all_of(rows)};
   std::vector<float> scratch = std::vector<float>(attention_scratch(rows + slot_block, dim));
 };
 
@@ -210,7 +226,7 @@ TEST(KvStore, AttendsToLatentKeysAsToKeysWithTheirFirstNumbersBesideThem) {
       for (const KvType type : all_types) {
         Latent latent(dim, value_dim, type);
         const KvLayout beside(std::vector{KvLayout::Layer{1, dim}}, {KvType::f32, KvType::f32});
-        KvStore store(beside, all_of(Latent::rows));
+        Store store(beside, all_of(Latent::rows));
         for (std::size_t slot = 0; slot < Latent::rows; ++slot) {
           const auto key = rounded(test::random_floats(dim, static_cast<std::uint32_t>(slot)), type);
           store.write(0, 0, slot, key, key);
@@ -286,7 +302,7 @@ TEST(KvStore, KeepsScoresAndValuesAsQ8WithinTheirBound) {
     const std::vector<float> q = test::random_floats(dim, 5 * seed);
     std::vector<float> keys[2], values[2], out(dim), scratch(attention_scratch(slot_block, dim));
     double score[2] = {}, score_bound = 0.0;
-    KvStore store(layout, all_of(2));
+    Store store(layout, all_of(2));
     for (std::uint32_t s = 0; s < 2; ++s) {
       keys[s] = test::random_floats(dim, 5 * seed + 1 + s);
       values[s] = test::random_floats(dim, 5 * seed + 3 + s);
@@ -318,7 +334,7 @@ TEST(KvStore, GivesNothingFiniteForAKeyOrAValueThatIsNot) {
     for (const float wrong : {NAN, std::numeric_limits<float>::infinity()}) {
       std::vector<float> spoiled = number;
       spoiled[5] = wrong;
-      KvStore store(layout, all_of(slots));
+      Store store(layout, all_of(slots));
       store.write(1, 2, 3, number, spoiled);
       EXPECT_FALSE(std::isfinite(attend_to(store, 3)[5])) << name_of(type);
       store.write(1, 2, 3, spoiled, number);
@@ -337,7 +353,7 @@ TEST(KvStore, LayersWithAWindowKeepARingOfSlots) {
   EXPECT_EQ(layout.bytes({1000, 1000}), 16 * (1 + 1 + 2) * block) << "all is kept";
   EXPECT_EQ(layout.bytes({100, 60}), 2 * (1 + 1 + 2) * block)
       << "a short sequence has no more blocks than others";
-  KvStore store(layout, size);
+  Store store(layout, size);
   const std::vector<float> key(8, 0.0f);
   for (std::size_t slot = 0; slot < 1000; ++slot) {
     const std::vector<float> value(8, static_cast<float>(slot));
@@ -356,6 +372,68 @@ TEST(KvStore, LayersWithAWindowKeepARingOfSlots) {
   EXPECT_EQ(value_at(0, 0, 990), 999);
   EXPECT_EQ(value_at(2, 1, 990), 999);
   for (const int slot : {840, 900, 989, 998}) EXPECT_EQ(value_at(2, 1, slot), static_cast<float>(slot));
+}
+
+// Two sequences that begin alike.
+struct Sharing {
+  static constexpr std::size_t rows = 150, blocks = 3;
+
+  KvLayout layout{std::vector{KvLayout::Layer{1, 8}, {1, 8, 32}}, {KvType::f32, KvType::f32}};
+  BlockPool pool{layout.block_bytes()};
+  KvStore first{layout, {2 * rows, 64}, pool}, second{layout, {2 * rows, 64}, pool};
+
+  static void write(KvStore& store, std::size_t begin, std::size_t end, float value) {
+    store.own(begin, end);
+    const std::vector<float> key(8, 0.0f), numbers(8, value);
+    for (std::size_t slot = begin; slot < end; ++slot) store.write(0, 0, slot, key, numbers);
+  }
+  static float value_at(const KvStore& store, int slot) {
+    const std::vector<float> q(8, 1.0f);
+    std::vector<float> out(8), scratch(attention_scratch(2 * rows, 8));
+    const Query query = {q.data(), 0, {&slot, 1}, out.data()};
+    store.attend(0, 0, {&query, 1}, {1.0f}, scratch, ReadFrom::memory);
+    return out[0];
+  }
+};
+
+TEST(KvStore, SharesTheFullBlocksOfABeginning) {
+  Sharing stores;
+  stores.write(stores.first, 0, Sharing::rows, 1.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks);
+  stores.second.take(stores.first.share(Sharing::rows), Sharing::rows);
+  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks + 1) << "the last block is copied";
+  for (const int slot : {0, 63, 64, 127, 128, 149}) EXPECT_EQ(stores.value_at(stores.second, slot), 1.0f);
+}
+
+TEST(KvStore, WritesToACopyOfABlockThatItShares) {
+  Sharing stores;
+  stores.write(stores.first, 0, Sharing::rows, 1.0f);
+  stores.second.take(stores.first.share(128), 128);
+  ASSERT_EQ(stores.pool.used_blocks(), Sharing::blocks);
+  stores.write(stores.second, 70, 80, 2.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks + 1);
+  stores.write(stores.first, 3, 150, 3.0f);
+  for (const auto& [slot, mine] : {std::pair(0, 1.0f), {2, 1.0f}, {3, 3.0f}, {75, 3.0f}, {149, 3.0f}})
+    EXPECT_EQ(stores.value_at(stores.first, slot), mine) << slot;
+  for (const auto& [slot, mine] : {std::pair(0, 1.0f), {3, 1.0f}, {69, 1.0f}, {70, 2.0f}, {79, 2.0f}})
+    EXPECT_EQ(stores.value_at(stores.second, slot), mine) << slot;
+}
+
+TEST(KvStore, DropsBlocksBehindTheLastSlotThatIsWritten) {
+  Sharing stores;
+  stores.write(stores.first, 0, 2 * Sharing::rows, 1.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), 5);
+  stores.write(stores.first, 10, 11, 2.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), 1);
+  stores.second.take(stores.first.share(11), 11);
+  stores.second.take({}, 0);
+  EXPECT_EQ(stores.pool.used_blocks(), 1);
+}
+
+TEST(KvStore, RefusesSlotsBehindItsLast) {
+  Sharing stores;
+  EXPECT_THROW(stores.first.own(0, 5 * slot_block + 1), BrokenContract);
+  EXPECT_THROW(stores.first.share(1), BrokenContract) << "never written";
 }
 
 }  // namespace

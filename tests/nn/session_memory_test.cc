@@ -34,9 +34,11 @@ TEST(KvStore, TakesMemoryAsSlotsAreWritten) {
   const KvLayout layout(std::vector(layers, KvLayout::Layer{heads, width}), {KvType::f32, KvType::f32});
   ASSERT_EQ(layout.bytes({slots, slots}), 256 * megabyte);
   const std::int64_t before = resident();
-  KvStore cache(layout, {slots, slots});
+  BlockPool pool(layout.block_bytes());
+  KvStore cache(layout, {slots, slots}, pool);
   const std::vector<float> row(width, 1.0F);
   const auto write = [&](std::size_t begin, std::size_t end) {
+    cache.own(begin, end);
     for (std::size_t slot = begin; slot < end; ++slot) {
       for (std::size_t layer = 0; layer < layers; ++layer) {
         for (std::size_t head = 0; head < heads; ++head) cache.write(layer, head, slot, row, row);
@@ -96,7 +98,8 @@ constexpr std::uint64_t context = 1 << 24, layers = 512, head_dim = 4096;
 
 TEST(KvStore, ThrowsWhereThereIsNoMemory) {
   const KvLayout layout(std::vector(layers, KvLayout::Layer{1, head_dim}), {KvType::f32, KvType::f32});
-  EXPECT_THROW(KvStore(layout, CacheSize{context, context}), std::bad_alloc);
+  BlockPool pool(layout.block_bytes());
+  EXPECT_THROW(KvStore(layout, CacheSize{context, context}, pool), std::bad_alloc);
 }
 
 /// A llama of width 1 with keys and values of 256 TiB.

@@ -205,6 +205,9 @@ TEST(Pressure, SixtyFourClientsOnFourSlotsLoseNothing) {
     EXPECT_EQ(server.metric(fmt::format("{}_count", histogram)), server.ended("finished")) << histogram;
   EXPECT_GT(server.metric("inter_token_latency_seconds_count"), 0);
   EXPECT_EQ(server.metric("iteration_tokens_total_count"), server.metric("n_decode_total"));
+  EXPECT_EQ(server.metric("iteration_drafted_share_count"), server.metric("n_decode_total"));
+  EXPECT_GT(server.metric("kv_cache_usage_perc"), 0.0);
+  EXPECT_LE(server.metric("kv_cache_usage_perc"), 1.0);
 }
 
 /// Asks for more than the buffers of a socket hold.

@@ -52,6 +52,7 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       weights_(spec, pool),
       cols_(all_cols(spec)),
       kv_layout_(kv_layers(spec), kv),
+      kv_pool_(std::max<std::size_t>(kv_layout_.block_bytes(), 1)),
       attention_(spec, weights_, pool),
       latent_(spec, weights_, pool),
       recurrent_(spec, weights_, pool),
@@ -73,7 +74,7 @@ void CpuOps::reserve(std::size_t rows) {
 }
 
 CacheId CpuOps::open_cache(const CacheSize& size) {
-  auto store = std::make_unique<KvStore>(kv_layout_, size);
+  auto store = std::make_unique<KvStore>(kv_layout_, size, kv_pool_);
   const auto closed = std::ranges::find_if(stores_, [](const auto& one) { return one == nullptr; });
   const auto id = static_cast<CacheId>(closed - stores_.begin());
   if (closed == stores_.end()) {
@@ -92,24 +93,30 @@ void CpuOps::close_cache(CacheId cache) {
 
 std::optional<CacheMemory> CpuOps::cache_memory(CacheId cache, std::size_t slots,
                                                 std::span<const std::int32_t> frames) const {
-  CacheMemory memory{.block_slots = slot_block};
-  stores_[cache]->append_memory(slots, memory);
-  recurrent_.append_memory(cache, slots, frames, memory);
+  CacheMemory memory{.block_slots = slot_block, .block_bytes = kv_layout_.block_bytes()};
+  stores_[cache]->append_windows(slots, memory.rest);
+  recurrent_.append_memory(cache, slots, frames, memory.rest);
   return memory;
 }
 
 void CpuOps::copy_cache(const CacheCopy& copy) {
   const auto from = cache_memory(copy.from, copy.slots, copy.frames);
   const auto to = cache_memory(copy.to, copy.slots, copy.frames);
-  const auto copy_all = [](const auto& sources, const auto& targets) {
-    for (std::size_t i = 0; i < targets.size(); ++i) std::ranges::copy(sources[i], targets[i].begin());
-  };
-  copy_all(from->blocks, to->blocks);
-  copy_all(from->rest, to->rest);
+  take_blocks(copy.to, share_blocks(copy.from, copy.slots), copy.slots);
+  for (std::size_t i = 0; i < to->rest.size(); ++i) std::ranges::copy(from->rest[i], to->rest[i].begin());
 }
 
 Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
   return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
+}
+
+/// Rows of one cache follow each other, in the order of their slots.
+void CpuOps::own_slots(const PassBatch& batch) {
+  for (std::size_t begin = 0, end = 0; begin < batch.rows(); begin = end) {
+    while (end < batch.rows() && batch.caches[end] == batch.caches[begin]) ++end;
+    stores_[batch.caches[begin]]->own(static_cast<std::size_t>(batch.slots[begin]),
+                                      static_cast<std::size_t>(batch.slots[end - 1]) + 1);
+  }
 }
 
 void CpuOps::begin(const PassBatch& batch) {
@@ -117,6 +124,7 @@ void CpuOps::begin(const PassBatch& batch) {
     stores_[move.cache]->move(static_cast<std::size_t>(move.from), static_cast<std::size_t>(move.to));
     recurrent_.move(move);
   }
+  own_slots(batch);
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   batch_ = &batch;
   logits_ = {};

@@ -35,6 +35,12 @@ class CpuOps final : public Ops {
 
   std::optional<CacheMemory> cache_memory(CacheId cache, std::size_t slots,
                                           std::span<const std::int32_t> frames) const override;
+  std::vector<SharedBlock> share_blocks(CacheId cache, std::size_t slots) override {
+    return stores_[cache]->share(slots);
+  }
+  void take_blocks(CacheId cache, std::span<const SharedBlock> blocks, std::size_t slots) override {
+    stores_[cache]->take(blocks, slots);
+  }
 
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
@@ -60,6 +66,7 @@ class CpuOps final : public Ops {
  private:
   using Memory = std::array<std::unique_ptr<float[]>, buffer_count>;
 
+  void own_slots(const PassBatch& batch);
   Span2d<float> view(Buffer buffer, std::size_t cols) const;
   Span2d<float> view(Buffer buffer) const { return view(buffer, cols_[static_cast<std::size_t>(buffer)]); }
   void finish_logits(const HeadSpec& spec, Span2d<float> logits);
@@ -75,6 +82,7 @@ class CpuOps final : public Ops {
   MatmulScratch scratch_;
   std::vector<Product> products_;
   KvLayout kv_layout_;
+  BlockPool kv_pool_;
   std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
   AttentionPass attention_;
   LatentPass latent_;

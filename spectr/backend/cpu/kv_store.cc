@@ -50,7 +50,7 @@ void round(std::span<const float> x, std::span<T> out, const ScaleOf& scale_of) 
 }  // namespace
 
 KvLayout::KvLayout(std::span<const Layer> layers, const KvTypes& types)
-    : layers_(layers.begin(), layers.end()), types_(types) {
+    : layers_(layers.begin(), layers.end()), groups_{{0, 0}}, types_(types) {
   for (const Layer& layer : layers_) {
     auto group = std::ranges::find(groups_, layer.window, &Group::window);
     if (group == groups_.end()) group = groups_.insert(group, {layer.window, 0});
@@ -79,26 +79,32 @@ std::size_t KvLayout::bytes(const CacheSize& size) const {
   return sum;
 }
 
-KvStore::KvStore(const KvLayout& layout, const CacheSize& size)
-    : layout_(layout), slots_(round_up(size.slots, slot_block)), context_(size.context) {
+KvStore::KvStore(const KvLayout& layout, const CacheSize& size, BlockPool& pool)
+    : layout_(layout), pool_(pool), slots_(round_up(size.slots, slot_block)), context_(size.context) {
+  const ZeroedPages could_be_had(layout.bytes(size));
   for (const KvLayout::Group& group : layout.groups_) {
-    rings_.push_back(group.blocks(size));
-    pages_.emplace_back(rings_.back() * group.block_bytes);
+    Blocks& blocks = blocks_.emplace_back(std::vector<std::byte*>(), group.blocks(size));
+    blocks.table.reserve(blocks.ring);
+    if (group.window == 0) continue;
+    const ZeroedPages& pages = windows_.emplace_back(blocks.ring * group.block_bytes);
+    for (std::size_t i = 0; i < blocks.ring; ++i)
+      blocks.table.push_back(pages.data() + i * group.block_bytes);
   }
+  held_.reserve(blocks_.front().ring);
 }
 
 template <class Beside, class Once>
 void KvStore::with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const {
   const KvLayout::Layer& sizes = layout_.layers_[layer];
   const auto [group, start] = layout_.places_[layer];
-  std::byte* const first = pages_[group].data() + start + head * layout_.head_bytes(sizes);
-  const std::size_t apart = layout_.groups_[group].block_bytes, dim = sizes.head_dim;
+  const auto& [table, ring] = blocks_[group];
+  const std::size_t begin = start + head * layout_.head_bytes(sizes), dim = sizes.head_dim;
   if (sizes.value_dim > 0) {
     with_number(layout_.types_.keys,
-                [&]<class K>(K) { once(CachedValues<K>{{first, apart, dim, rings_[group]}}); });
+                [&]<class K>(K) { once(CachedValues<K>{{table.data(), begin, dim, ring}}); });
   } else {
     with_numbers(layout_.types_,
-                 [&]<class K, class V>(K, V) { beside(CachedHead<K, V>{first, apart, dim, rings_[group]}); });
+                 [&]<class K, class V>(K, V) { beside(CachedHead<K, V>{table.data(), begin, dim, ring}); });
   }
 }
 
@@ -138,11 +144,11 @@ void KvStore::write(std::size_t layer, std::size_t head, std::size_t slot, std::
 void KvStore::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, ScoreRule rule,
                      std::span<float> scratch, ReadFrom from) const {
   const auto beside = [&]<class K, class V>(const CachedHead<K, V>& cached) {
-    const CachedHead<const K, const V> constant{cached.blocks, cached.apart, cached.dim, cached.ring};
+    const CachedHead<const K, const V> constant{cached.table, cached.begin, cached.dim, cached.ring};
     spectr::attend(queries, constant, rule, scratch, from);
   };
   with(layer, head, beside, [&]<class K>(const CachedValues<K>& latent) {
-    const CachedValues<const K> constant{{latent.blocks, latent.apart, latent.dim, latent.ring}};
+    const CachedValues<const K> constant{{latent.table, latent.begin, latent.dim, latent.ring}};
     spectr::attend(queries, constant, layout_.layers_[layer].value_dim, rule, scratch, from);
   });
 }
@@ -165,17 +171,61 @@ void KvStore::move(std::size_t from, std::size_t to) {
   }
 }
 
+SharedBlock KvStore::copy_of(const SharedBlock& block) const {
+  SharedBlock copy = pool_.take();
+  std::copy_n(block.get(), layout_.block_bytes(), copy.get());
+  return copy;
+}
+
+void KvStore::own(std::size_t begin, std::size_t end) {
+  SPECTR_CHECK(begin < end && end <= slots_);
+  if (layout_.block_bytes() == 0) return;
+  const std::size_t blocks = div_up(end, slot_block), first = std::min(begin / slot_block, held_.size());
+  if (held_.size() == blocks && std::ranges::all_of(std::span(held_).subspan(first), &Held::own)) return;
+  std::vector<Held> own;
+  for (std::size_t i = first; i < blocks; ++i) {
+    const bool has = i < held_.size();
+    own.push_back({!has ? pool_.take() : held_[i].own ? held_[i].block : copy_of(held_[i].block), true});
+  }
+  hold(first, std::move(own));
+}
+
+std::vector<SharedBlock> KvStore::share(std::size_t slots) {
+  std::vector<SharedBlock> blocks;
+  if (layout_.block_bytes() == 0) return blocks;
+  const std::size_t full = slots / slot_block;
+  SPECTR_CHECK(div_up(slots, slot_block) <= held_.size());
+  for (const Held& held : std::span(held_).first(full)) blocks.push_back(held.block);
+  if (slots % slot_block > 0) blocks.push_back(copy_of(held_[full].block));
+  for (Held& held : std::span(held_).first(full)) held.own = false;
+  return blocks;
+}
+
+void KvStore::take(std::span<const SharedBlock> blocks, std::size_t slots) {
+  if (layout_.block_bytes() == 0) return;
+  const std::size_t full = slots / slot_block;
+  SPECTR_CHECK(div_up(slots, slot_block) <= blocks.size());
+  std::vector<Held> taken;
+  for (const SharedBlock& block : blocks.first(full)) taken.push_back({block, false});
+  if (slots % slot_block > 0) taken.push_back({copy_of(blocks[full]), true});
+  hold(0, std::move(taken));
+}
+
+void KvStore::hold(std::size_t first, std::vector<Held> blocks) {
+  std::vector<std::byte*>& table = blocks_.front().table;
+  held_.resize(first);
+  table.resize(first);
+  for (Held& held : blocks) {
+    table.push_back(held.block.get());
+    held_.push_back(std::move(held));
+  }
+}
+
 // A ring holds the sequence's latest slots in the blocks that its first ones have filled, or in all.
-void KvStore::append_memory(std::size_t slots, CacheMemory& memory) const {
-  for (std::size_t group = 0; group < pages_.size(); ++group) {
-    const std::size_t bytes = layout_.groups_[group].block_bytes;
-    const std::size_t blocks = std::min(div_up(slots, slot_block), rings_[group]);
-    if (layout_.groups_[group].window > 0) {
-      memory.rest.emplace_back(pages_[group].data(), blocks * bytes);
-      continue;
-    }
-    for (std::size_t i = 0; i < blocks; ++i)
-      memory.blocks.emplace_back(pages_[group].data() + i * bytes, bytes);
+void KvStore::append_windows(std::size_t slots, std::vector<std::span<std::byte>>& memory) const {
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const std::size_t blocks = std::min(div_up(slots, slot_block), blocks_[1 + i].ring);
+    memory.emplace_back(windows_[i].data(), blocks * layout_.groups_[1 + i].block_bytes);
   }
 }
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "spectr/backend/cpu/kernels/attention.h"
-#include "spectr/backend/cpu/zeroed_pages.h"
+#include "spectr/base/block_pool.h"
+#include "spectr/base/zeroed_pages.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/pass_batch.h"
 
@@ -24,6 +25,8 @@ class KvLayout {
 
   /// Bytes of all keys and values of a sequence.
   std::size_t bytes(const CacheSize& size) const;
+  /// Bytes of a block of slots of the layers without a window.
+  std::size_t block_bytes() const { return groups_.front().block_bytes; }
 
  private:
   friend class KvStore;
@@ -42,18 +45,20 @@ class KvLayout {
 
   std::vector<Layer> layers_;
   std::vector<Place> places_;  // by layer
-  std::vector<Group> groups_;
+  std::vector<Group> groups_;  // the first one has no window, and maybe no layers
   KvTypes types_;
 };
 
 /// Keys and values of one sequence and of the branches that are being looked at; which slot holds what is
 /// KvSlots' business. Layout: blocks of slots, and in a block [layer][kv_head], each as CachedHead says: what
-/// a short sequence has lies close together, however long it may become. Layers with a window have blocks of
-/// their own, in a ring of as many as CacheSize asks for: the latest slots overwrite the earliest ones.
+/// a short sequence has lies close together, however long it may become. Blocks come from a pool, and stores
+/// share those of equal beginnings. Layers with a window have blocks of their own, in a ring of as many as
+/// CacheSize asks for: the latest slots overwrite the earliest ones.
 class KvStore {
  public:
-  /// Throws std::bad_alloc. Memory is only taken as blocks of slots are begun. The layout must outlive it.
-  KvStore(const KvLayout& layout, const CacheSize& size);
+  /// Throws std::bad_alloc where there is less memory than such a sequence may come to take; it is only taken
+  /// as blocks of slots are begun. The layout and the pool, of its block_bytes(), must outlive it.
+  KvStore(const KvLayout& layout, const CacheSize& size, BlockPool& pool);
   KvStore(const KvStore&) = delete;
   KvStore& operator=(const KvStore&) = delete;
 
@@ -61,8 +66,12 @@ class KvStore {
   /// See CacheSize.
   std::size_t context() const { return context_; }
 
+  /// The slots [begin, end) become this store's own to write to, as they are; blocks behind them are dropped.
+  /// Throws std::bad_alloc; nothing has changed then.
+  void own(std::size_t begin, std::size_t end);
+
   /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a
-  /// head and a slot of the store, head_dim numbers each; no value where keys have them.
+  /// head and a slot that the store owns, head_dim numbers each; no value where keys have them.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);
 
@@ -70,21 +79,44 @@ class KvStore {
   void attend(std::size_t layer, std::size_t head, std::span<const Query> queries, ScoreRule rule,
               std::span<float> scratch, ReadFrom from) const;
 
-  /// Copies slot `from` to slot `to` in all layers and heads.
+  /// Copies slot `from` to slot `to`, which the store owns, in all layers and heads.
   void move(std::size_t from, std::size_t to);
 
-  /// Appends the memory of its first `slots` slots. Throws std::bad_alloc.
-  void append_memory(std::size_t slots, CacheMemory& memory) const;
+  /// Returns the blocks of the first `slots` slots: full ones are shared from now on, a last one that is not
+  /// full is a copy. Throws std::bad_alloc. Requires: they have been written.
+  std::vector<SharedBlock> share(std::size_t slots);
+  /// The first `slots` slots become those of shared blocks, and all others are dropped: full ones are shared,
+  /// of a last one that is not full a copy is taken. Throws std::bad_alloc; nothing has changed then.
+  /// Requires: as many blocks.
+  void take(std::span<const SharedBlock> blocks, std::size_t slots);
+  /// Appends the memory of layers with a window for a sequence of so many slots.
+  void append_windows(std::size_t slots, std::vector<std::span<std::byte>>& memory) const;
 
  private:
   /// beside(CachedHead) of one head, or once(CachedValues) where keys have the values, by their types.
   template <class Beside, class Once>
   void with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const;
 
+  /// A block of slots of the layers without a window.
+  struct Held {
+    SharedBlock block;
+    bool own;  // nobody else holds it
+  };
+  /// The blocks of a group: where each begins, and how many make a ring.
+  struct Blocks {
+    std::vector<std::byte*> table;
+    std::size_t ring;
+  };
+  SharedBlock copy_of(const SharedBlock& block) const;
+  /// `blocks` follow the first `first` ones, instead of what did. Throws nothing: no more than a ring.
+  void hold(std::size_t first, std::vector<Held> blocks);
+
   const KvLayout& layout_;
+  BlockPool& pool_;
   std::size_t slots_, context_;
-  std::vector<std::size_t> rings_;  // blocks of each group
-  std::vector<ZeroedPages> pages_;  // of each group
+  std::vector<Blocks> blocks_;        // by group
+  std::vector<Held> held_;            // as many as the sequence has begun
+  std::vector<ZeroedPages> windows_;  // of the groups that have one
 };
 
 }  // namespace spectr

@@ -59,7 +59,7 @@ void RecurrentPass::close(CacheId cache) {
 }
 
 void RecurrentPass::append_memory(CacheId cache, std::size_t slots, std::span<const std::int32_t> frames,
-                                  CacheMemory& memory) const {
+                                  std::vector<std::span<std::byte>>& memory) const {
   if (is_recurrent_) store_of(cache).append_memory(slots, frames, memory);
 }
 

@@ -43,7 +43,7 @@ class RecurrentPass {
   void open(CacheId cache, const CacheSize& size);
   void close(CacheId cache);
   void append_memory(CacheId cache, std::size_t slots, std::span<const std::int32_t> frames,
-                     CacheMemory& memory) const;
+                     std::vector<std::span<std::byte>>& memory) const;
   std::size_t bytes(const CacheSize& size) const;
 
   /// Before a pass: moves first.

@@ -64,12 +64,12 @@ void RecurrentStore::move(std::size_t from, std::size_t to) {
 }
 
 void RecurrentStore::append_memory(std::size_t slots, std::span<const std::int32_t> frames,
-                                   CacheMemory& memory) const {
+                                   std::vector<std::span<std::byte>>& memory) const {
   const std::size_t frame_bytes = frame_numbers_ * sizeof(float);
   if (token_numbers_ > 0)
-    memory.rest.emplace_back(tokens_->data(), std::min(slots, recent_) * token_numbers_ * sizeof(float));
+    memory.emplace_back(tokens_->data(), std::min(slots, recent_) * token_numbers_ * sizeof(float));
   for (const std::int32_t frame : frames)
-    memory.rest.emplace_back(frames_->data() + static_cast<std::size_t>(frame) * frame_bytes, frame_bytes);
+    memory.emplace_back(frames_->data() + static_cast<std::size_t>(frame) * frame_bytes, frame_bytes);
 }
 
 }  // namespace spectr

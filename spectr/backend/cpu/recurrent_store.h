@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spectr/backend/cpu/zeroed_pages.h"
+#include "spectr/base/zeroed_pages.h"
 #include "spectr/nn/model_spec.h"
 #include "spectr/nn/pass_batch.h"
 
@@ -52,7 +52,8 @@ class RecurrentStore {
   void move(std::size_t from, std::size_t to);
   /// Appends the memory of what it has of its first `slots` slots, and of these frames. Throws
   /// std::bad_alloc.
-  void append_memory(std::size_t slots, std::span<const std::int32_t> frames, CacheMemory& memory) const;
+  void append_memory(std::size_t slots, std::span<const std::int32_t> frames,
+                     std::vector<std::span<std::byte>>& memory) const;
 
  private:
   std::span<float> part(std::size_t layer, std::size_t slot, std::size_t which);

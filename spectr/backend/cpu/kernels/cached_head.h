@@ -48,15 +48,15 @@ template <class T>
 struct CachedBlocks {
   using Byte = ConstAs<T, std::byte>;
 
-  Byte* blocks;       ///< where the first of them begins
-  std::size_t apart;  ///< bytes from one block to the next
-  std::size_t dim;    ///< numbers of a key or a value
-  std::size_t ring;   ///< so many blocks make a ring: the one behind the last is the first again
+  Byte* const* table;  ///< where each block of slots begins
+  std::size_t begin;   ///< bytes from there to the head's part
+  std::size_t dim;     ///< numbers of a key or a value
+  std::size_t ring;    ///< so many blocks make a ring: the one behind the last is the first again
 
-  /// The block of a slot.
+  /// The head's part of the block of a slot.
   Byte* block(std::size_t slot) const {
     const std::size_t number = slot / slot_block;
-    return blocks + (number < ring ? number : number % ring) * apart;  // dividing takes longer
+    return table[number < ring ? number : number % ring] + begin;  // dividing takes longer
   }
 };
 
@@ -98,13 +98,13 @@ template <class K, class V = K>
 struct CachedHead {
   using Byte = ConstAs<K, std::byte>;
 
-  Byte* blocks;                                                ///< where the first of them begins
-  std::size_t apart;                                           ///< bytes from one block to the next
-  std::size_t dim;                                             ///< numbers of a key or a value
-  std::size_t ring = std::numeric_limits<std::size_t>::max();  ///< see CachedBlocks
+  Byte* const* table;  ///< see CachedBlocks
+  std::size_t begin;
+  std::size_t dim;
+  std::size_t ring = std::numeric_limits<std::size_t>::max();
 
-  CachedKeys<K> keys() const { return {{blocks, apart, dim, ring}}; }
-  CachedValues<V> values() const { return {{blocks + slot_bytes<K>(slot_block, dim), apart, dim, ring}}; }
+  CachedKeys<K> keys() const { return {{table, begin, dim, ring}}; }
+  CachedValues<V> values() const { return {{table, begin + slot_bytes<K>(slot_block, dim), dim, ring}}; }
 
   K& key(std::size_t slot, std::size_t j) const { return keys().key(slot, j); }
   V* value(std::size_t slot) const { return values().value(slot); }

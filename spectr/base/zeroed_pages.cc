@@ -1,4 +1,4 @@
-#include "spectr/backend/cpu/zeroed_pages.h"
+#include "spectr/base/zeroed_pages.h"
 
 #include <sys/mman.h>
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace spectr::test {
+
+/// Where blocks begin that lie so many bytes apart: see CachedBlocks.
+template <class Byte>
+std::vector<Byte*> block_table(std::span<Byte> memory, std::size_t apart) {
+  std::vector<Byte*> table;
+  for (std::size_t begin = 0; begin < memory.size(); begin += apart) table.push_back(&memory[begin]);
+  return table;
+}
+
+}  // namespace spectr::test
