@@ -144,6 +144,9 @@ class Ops {
                                                   std::span<const std::int32_t> /*frames*/) const {
     return std::nullopt;
   }
+  /// Bytes that caches hold now of keys and values, without windows and states; 0 where that is not known.
+  virtual std::size_t used_cache_bytes() const { return 0; }
+
   // Where it has cache_memory:
 
   /// Returns the blocks of the cache's first `slots` slots in layers without a window, none where there are

@@ -73,6 +73,11 @@ class Transformer final : public LanguageModel {
   std::size_t session_bytes(std::size_t context, std::size_t nodes) const {
     return ops_->cache_bytes(cache_size(context, nodes));
   }
+  /// Bytes that keys and values take now, of sessions and of what they have saved; 0 where that is not known.
+  std::size_t used_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return ops_->used_cache_bytes();
+  }
   std::size_t piece() const override { return KvSlots::text_rows; }
   std::size_t score_together(std::span<Scoring> scorings) const override;
   /// Whether passes can still be run; where one runs, its result says so. Error: of a device or a process

@@ -35,6 +35,7 @@ class CpuOps final : public Ops {
 
   std::optional<CacheMemory> cache_memory(CacheId cache, std::size_t slots,
                                           std::span<const std::int32_t> frames) const override;
+  std::size_t used_cache_bytes() const override { return kv_pool_.used_blocks() * kv_pool_.block_bytes(); }
   std::vector<SharedBlock> share_blocks(CacheId cache, std::size_t slots) override {
     return stores_[cache]->share(slots);
   }

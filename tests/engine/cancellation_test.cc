@@ -1,0 +1,119 @@
+// Requests that are cancelled at any stage leave nothing behind, and the others as they are alone.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/engine/engine.h"
+#include "tests/engine/bundled.h"
+
+namespace spectr {
+namespace {
+
+constexpr std::string_view methods[] = {"plain", "spectr", "traversal", "conditional", "ngram"};
+constexpr std::string_view openings[] = {"Once upon a time", "Tom had a red ball.", "The sun was hot, and"};
+constexpr std::size_t slots = 3;
+
+/// When a request is cancelled.
+enum class Stage { never, at_once, while_reading, at_the_first_text, at_the_third_text };
+
+/// A request on its way.
+struct Running {
+  std::size_t kind;
+  Stage stage;
+  std::string text = {};
+  int texts = 0;  // events with text
+  std::optional<CompletionResult> result = {};
+  std::shared_ptr<Completion> completion = nullptr;
+
+  /// Takes what is new, and cancels at the stage.
+  void listen(Completion& news) {
+    const CompletionEvent event = news.take(0);
+    text += event.delta.text;
+    texts += event.delta.text.empty() ? 0 : 1;
+    if (event.result) result = event.result;
+    const bool now = (stage == Stage::while_reading && !event.progress.empty()) ||
+                     (stage == Stage::at_the_first_text && texts >= 1) ||
+                     (stage == Stage::at_the_third_text && texts >= 3);
+    if (now) news.cancel();
+  }
+};
+
+Request request_of(std::size_t kind) {
+  Request request;
+  std::string prompt(openings[kind % std::size(openings)]);
+  for (std::size_t i = 0; i < kind % 7; ++i) prompt += " Then he went to the park and saw a big dog there.";
+  request.prompts = {test::bundled_models()->tokenizer->encode(prompt)};
+  request.method.method = methods[kind % std::size(methods)];
+  request.sampling.temperature = 1.0;
+  request.limit = 16 + kind % 9;
+  request.seed = kind;
+  request.report_progress = true;
+  return request;
+}
+
+std::unique_ptr<Engine> engine(std::size_t count) {
+  return Engine::start(test::bundled_models(), {.slots = {.slots = count, .queue = 128, .max_nodes = 65}})
+      .value();
+}
+
+std::unique_ptr<Running> submit(Engine& engine, std::size_t kind, Stage stage) {
+  auto run = std::make_unique<Running>(kind, stage);
+  run->completion = engine.submit(engine.prepare(request_of(kind)).value(),
+                                  [at = run.get()](Completion& news) { at->listen(news); });
+  if (stage == Stage::at_once) run->completion->cancel();
+  return run;
+}
+
+TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
+  constexpr std::size_t kinds = 20, runs = 24;
+  std::vector<std::string> alone;
+  {
+    const auto one = engine(1);
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      const auto run = submit(*one, kind, Stage::never);
+      ASSERT_TRUE(run->completion->wait());
+      alone.push_back(run->text);
+    }
+  }
+  const std::size_t before = test::bundled_models()->target->used_bytes();
+  const auto some = engine(slots);
+  std::mt19937 random(7);
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    std::vector<std::unique_ptr<Running>> all;
+    for (std::size_t i = 0; i < runs; ++i)
+      all.push_back(submit(*some, random() % kinds, static_cast<Stage>(random() % 5)));
+    for (const auto& run : all) {
+      ASSERT_TRUE(run->completion->wait());
+      ASSERT_TRUE(run->result.has_value());
+      EXPECT_NE(run->result->reason, FinishReason::failed) << run->result->failure.message;
+      if (run->stage == Stage::never) {
+        EXPECT_EQ(run->text, alone[run->kind]);
+      } else {
+        EXPECT_TRUE(alone[run->kind].starts_with(run->text)) << "what was told is the text's beginning";
+      }
+    }
+    const EngineCounts counts = some->slots().counts();
+    EXPECT_EQ(counts.finished + counts.cancelled, runs * round);
+  }
+  // A short text in each slot is all that is there.
+  std::vector<std::shared_ptr<Completion>> last;
+  for (std::size_t i = 0; i < slots; ++i) {
+    Request request = request_of(0);
+    request.prompts = {std::vector<Token>(3, static_cast<Token>(300 + i))};
+    request.limit = 60;
+    request.ignore_eos = true;
+    last.push_back(some->submit(some->prepare(std::move(request)).value()));
+  }
+  for (const auto& completion : last) completion->wait();
+  const std::size_t block = test::bundled_models()->target->session_bytes(1, 1);
+  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slots * block);
+}
+
+}  // namespace
+}  // namespace spectr
