@@ -110,12 +110,12 @@ Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
   return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
 }
 
-/// Rows of one cache follow each other, in the order of their slots.
+/// Every cache owns the slots that its rows are written to.
 void CpuOps::own_slots(const PassBatch& batch) {
   for (std::size_t begin = 0, end = 0; begin < batch.rows(); begin = end) {
     while (end < batch.rows() && batch.caches[end] == batch.caches[begin]) ++end;
-    stores_[batch.caches[begin]]->own(static_cast<std::size_t>(batch.slots[begin]),
-                                      static_cast<std::size_t>(batch.slots[end - 1]) + 1);
+    const auto [first, last] = std::ranges::minmax(std::span(batch.slots).subspan(begin, end - begin));
+    stores_[batch.caches[begin]]->own(static_cast<std::size_t>(first), static_cast<std::size_t>(last) + 1);
   }
 }
 
