@@ -54,13 +54,13 @@ std::vector<float> floats(const std::vector<T>& numbers) {
 
 /// Numbers of a head whose blocks are so many numbers apart.
 template <class T>
-struct Numbers {
-  Numbers(std::vector<T> all, std::size_t apart, std::size_t head_width)
+struct KeptNumbers {
+  KeptNumbers(std::vector<T> all, std::size_t apart, std::size_t head_width)
       : numbers(std::move(all)),
         table(test::block_table(std::as_writable_bytes(std::span(numbers)), apart * sizeof(T))),
         width(head_width) {}
-  Numbers(const Numbers&) = delete;
-  Numbers& operator=(const Numbers&) = delete;
+  KeptNumbers(const KeptNumbers&) = delete;
+  KeptNumbers& operator=(const KeptNumbers&) = delete;
 
   CachedHead<T> head() { return {table.data(), 0, width}; }
   CachedHead<const T> constant() const { return {table.data(), 0, width}; }
@@ -79,7 +79,7 @@ struct Head {
   std::size_t width;
   std::vector<float> q = random_floats(max_queries * width, 1);
   std::size_t apart = 2 * slot_block * width + 40;  // numbers
-  Numbers<T> cache{random_numbers<T>(slots / slot_block * apart, 2), apart, width};
+  KeptNumbers<T> cache{random_numbers<T>(slots / slot_block * apart, 2), apart, width};
   CachedHead<T> cached = cache.head();
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(max_queries * width);
@@ -110,8 +110,8 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
-      const Numbers<float> numbers(floats(head.cache.numbers), head.apart, width);
-      Numbers<float> with_sizes(numbers.numbers, head.apart, width);  // of values
+      const KeptNumbers<float> numbers(floats(head.cache.numbers), head.apart, width);
+      KeptNumbers<float> with_sizes(numbers.numbers, head.apart, width);  // of values
       for (std::size_t s = 0; s < slots; ++s) {
         float* const value = with_sizes.head().value(s);
         for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
@@ -121,7 +121,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width), sizes(width);
-          const auto twin = [&](const Numbers<float>& summed, std::vector<float>& out) {
+          const auto twin = [&](const KeptNumbers<float>& summed, std::vector<float>& out) {
             scalar::attend(std::span(head.q).first(width), summed.constant(), prefix, list, {head.scale()},
                            head.scratch, out);
           };
@@ -188,7 +188,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
       for (const float cap : {0.0f, 0.5f, 30.0f}) {
         Head<TypeParam> head{width};
         head.cap = cap;
-        const Numbers<float> numbers(floats(head.cache.numbers), head.apart, width);
+        const KeptNumbers<float> numbers(floats(head.cache.numbers), head.apart, width);
         for (const std::size_t prefix : {1, 66, 130}) {
           for (const std::size_t extra : {0, 1, 4}) {
             const auto list = std::span(listed).first(extra);
@@ -241,7 +241,8 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
   at_every_target([] {
     static constexpr std::size_t width = 33, length = 9 * slot_block, ring = slots / slot_block;
     Head<TypeParam> head{width};
-    Numbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.apart, 5), head.apart, width);
+    KeptNumbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.apart, 5), head.apart,
+                               width);
     for (std::size_t end = slots; end <= length; end += 37) {
       // The ring holds the last slots of the sequence.
       for (std::size_t slot = end - slots; slot < end; ++slot) {

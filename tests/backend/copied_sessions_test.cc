@@ -49,9 +49,8 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
     ASSERT_TRUE(saved);
     ASSERT_EQ(session.restorable(*saved, length), length);
     ASSERT_TRUE(session.restore(*saved, length));
-    // Blocks are the same whoever saves them.
-    if (length >= saved->block_tokens) {
-      EXPECT_EQ(*session.save(length)->blocks.front(), *saved->blocks.front());
+    if (!saved->blocks.empty() && length >= saved->block_tokens) {
+      EXPECT_EQ(session.save(length)->blocks.front(), saved->blocks.front()) << "full blocks are shared";
     }
   }
 

@@ -15,15 +15,16 @@
 namespace spectr {
 namespace {
 
-constexpr std::string_view methods[] = {"plain", "spectr", "traversal", "conditional", "ngram"};
-constexpr std::string_view openings[] = {"Once upon a time", "Tom had a red ball.", "The sun was hot, and"};
-constexpr std::size_t slots = 3;
+constexpr std::string_view tried_methods[] = {"plain", "spectr", "traversal", "conditional", "ngram"};
+constexpr std::string_view tried_openings[] = {"Once upon a time", "Tom had a red ball.",
+                                               "The sun was hot, and"};
+constexpr std::size_t slot_count = 3;
 
 /// When a request is cancelled.
 enum class Stage { never, at_once, while_reading, at_the_first_text, at_the_third_text };
 
 /// A request on its way.
-struct Running {
+struct CancelledRun {
   std::size_t kind;
   Stage stage;
   std::string text = {};
@@ -44,12 +45,12 @@ struct Running {
   }
 };
 
-Request request_of(std::size_t kind) {
+Request request_of_kind(std::size_t kind) {
   Request request;
-  std::string prompt(openings[kind % std::size(openings)]);
+  std::string prompt(tried_openings[kind % std::size(tried_openings)]);
   for (std::size_t i = 0; i < kind % 7; ++i) prompt += " Then he went to the park and saw a big dog there.";
   request.prompts = {test::bundled_models()->tokenizer->encode(prompt)};
-  request.method.method = methods[kind % std::size(methods)];
+  request.method.method = tried_methods[kind % std::size(tried_methods)];
   request.sampling.temperature = 1.0;
   request.limit = 16 + kind % 9;
   request.seed = kind;
@@ -57,14 +58,14 @@ Request request_of(std::size_t kind) {
   return request;
 }
 
-std::unique_ptr<Engine> engine(std::size_t count) {
+std::unique_ptr<Engine> engine_of(std::size_t count) {
   return Engine::start(test::bundled_models(), {.slots = {.slots = count, .queue = 128, .max_nodes = 65}})
       .value();
 }
 
-std::unique_ptr<Running> submit(Engine& engine, std::size_t kind, Stage stage) {
-  auto run = std::make_unique<Running>(kind, stage);
-  run->completion = engine.submit(engine.prepare(request_of(kind)).value(),
+std::unique_ptr<CancelledRun> start_run(Engine& engine, std::size_t kind, Stage stage) {
+  auto run = std::make_unique<CancelledRun>(kind, stage);
+  run->completion = engine.submit(engine.prepare(request_of_kind(kind)).value(),
                                   [at = run.get()](Completion& news) { at->listen(news); });
   if (stage == Stage::at_once) run->completion->cancel();
   return run;
@@ -74,20 +75,20 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
   constexpr std::size_t kinds = 20, runs = 24;
   std::vector<std::string> alone;
   {
-    const auto one = engine(1);
+    const auto one = engine_of(1);
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-      const auto run = submit(*one, kind, Stage::never);
+      const auto run = start_run(*one, kind, Stage::never);
       ASSERT_TRUE(run->completion->wait());
       alone.push_back(run->text);
     }
   }
   const std::size_t before = test::bundled_models()->target->used_bytes();
-  const auto some = engine(slots);
+  const auto some = engine_of(slot_count);
   std::mt19937 random(7);
   for (std::uint64_t round = 1; round <= 4; ++round) {
-    std::vector<std::unique_ptr<Running>> all;
+    std::vector<std::unique_ptr<CancelledRun>> all;
     for (std::size_t i = 0; i < runs; ++i)
-      all.push_back(submit(*some, random() % kinds, static_cast<Stage>(random() % 5)));
+      all.push_back(start_run(*some, random() % kinds, static_cast<Stage>(random() % 5)));
     for (const auto& run : all) {
       ASSERT_TRUE(run->completion->wait());
       ASSERT_TRUE(run->result.has_value());
@@ -103,8 +104,8 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
   }
   // A short text in each slot is all that is there.
   std::vector<std::shared_ptr<Completion>> last;
-  for (std::size_t i = 0; i < slots; ++i) {
-    Request request = request_of(0);
+  for (std::size_t i = 0; i < slot_count; ++i) {
+    Request request = request_of_kind(0);
     request.prompts = {std::vector<Token>(3, static_cast<Token>(300 + i))};
     request.limit = 60;
     request.ignore_eos = true;
@@ -112,7 +113,7 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
   }
   for (const auto& completion : last) completion->wait();
   const std::size_t block = test::bundled_models()->target->session_bytes(1, 1);
-  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slots * block);
+  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slot_count * block);
 }
 
 }  // namespace
