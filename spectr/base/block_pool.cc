@@ -1,9 +1,10 @@
 #include "spectr/base/block_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <list>
+#include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "spectr/base/check.h"
@@ -20,34 +21,48 @@ constexpr std::size_t alignment = 64;
 
 }  // namespace
 
+struct SharedBlock::Block {
+  std::byte* memory;
+  BlockPool::Segments* pool;
+  void* segment;
+  std::atomic<std::size_t> holders = 0;
+};
+
 class BlockPool::Segments {
  public:
-  struct Segment;
+  using Block = SharedBlock::Block;
 
   explicit Segments(std::size_t block_bytes)
       : apart_(round_up(block_bytes, alignment)), blocks_(div_up(segment_bytes, apart_)) {}
 
-  /// A block, and the segment that it is of. Earlier segments come first, so that later ones become empty.
-  struct Place {
-    std::byte* block;
-    Segment* segment;
-  };
-  Place take() {
+  /// Earlier segments come first, so that later ones become empty.
+  Block* take() {
     const std::lock_guard lock(mutex_);
     auto segment = std::ranges::find_if(segments_, [](const Segment& one) { return !one.free.empty(); });
-    if (segment == segments_.end()) segment = segments_.emplace(segments_.end(), blocks_, apart_);
-    std::byte* const block = segment->free.back();
+    if (segment == segments_.end()) segment = segments_.emplace(segments_.end(), *this);
+    Block* const block = segment->free.back();
     segment->free.pop_back();
+    block->holders.store(1, std::memory_order_relaxed);
     ++used_;
-    return {block, &*segment};
+    return block;
   }
 
-  void give_back(const Place& place) noexcept {
+  /// Nobody holds the block any more. Returns whether nobody needs these segments any more either.
+  bool give_back(Block& block) {
     const std::lock_guard lock(mutex_);
-    place.segment->free.push_back(place.block);  // takes no memory: it had as many
+    auto& segment = *static_cast<Segment*>(block.segment);
+    segment.free.push_back(&block);  // takes no memory: it had as many
     --used_;
-    if (place.segment->free.size() < blocks_ || segments_.size() == 1) return;
-    segments_.remove_if([&](const Segment& one) { return &one == place.segment; });
+    if (segment.free.size() == blocks_ && segments_.size() > 1)
+      segments_.remove_if([&](const Segment& one) { return &one == &segment; });
+    return is_abandoned_ && used_ == 0;
+  }
+
+  /// The pool is gone. Returns whether nobody holds a block.
+  bool abandon() {
+    const std::lock_guard lock(mutex_);
+    is_abandoned_ = true;
+    return used_ == 0;
   }
 
   std::size_t used() const {
@@ -55,30 +70,52 @@ class BlockPool::Segments {
     return used_;
   }
 
+ private:
   struct Segment {
-    Segment(std::size_t blocks, std::size_t apart) : pages(blocks * apart) {
-      for (std::size_t i = blocks; i > 0; --i) free.push_back(pages.data() + (i - 1) * apart);
+    explicit Segment(Segments& pool)
+        : pages(pool.blocks_ * pool.apart_), all(std::make_unique<Block[]>(pool.blocks_)) {
+      free.reserve(pool.blocks_);
+      for (std::size_t i = pool.blocks_; i-- > 0;) {
+        all[i].memory = pages.data() + i * pool.apart_;
+        all[i].pool = &pool;
+        all[i].segment = this;
+        free.push_back(&all[i]);
+      }
     }
     ZeroedPages pages;
-    std::vector<std::byte*> free;  // the last one is taken first
+    std::unique_ptr<Block[]> all;
+    std::vector<Block*> free;  // the last one is taken first
   };
 
- private:
   const std::size_t apart_, blocks_;
   mutable std::mutex mutex_;
   std::list<Segment> segments_;
   std::size_t used_ = 0;
+  bool is_abandoned_ = false;
 };
 
+SharedBlock::SharedBlock(const SharedBlock& other) noexcept : block_(other.block_) {
+  if (block_ != nullptr) block_->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+SharedBlock::~SharedBlock() {
+  if (block_ == nullptr || block_->holders.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  if (BlockPool::Segments* const pool = block_->pool; pool->give_back(*block_)) delete pool;
+}
+
+std::byte* SharedBlock::data() const {
+  return block_->memory;
+}
+
 BlockPool::BlockPool(std::size_t block_bytes)
-    : block_bytes_(block_bytes), segments_(std::make_shared<Segments>(block_bytes)) {
-  SPECTR_CHECK(block_bytes > 0);
+    : block_bytes_(block_bytes), segments_(new Segments(block_bytes)) {}
+
+BlockPool::~BlockPool() {
+  if (segments_->abandon()) delete segments_;
 }
 
 SharedBlock BlockPool::take() {
-  const Segments::Place place = segments_->take();
-  // Where this throws, the block is given back.
-  return {place.block, [segments = segments_, place](std::byte*) { segments->give_back(place); }};
+  return SharedBlock(segments_->take());
 }
 
 std::size_t BlockPool::used_blocks() const {

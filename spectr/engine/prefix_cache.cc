@@ -63,7 +63,7 @@ void PrefixCache::add(CachedSequence sequence) {
   sequences_.push_front(added);
   bytes_ += added->saved.rest.size();
   for (const SharedBlock& block : added->saved.blocks) {
-    if (++users_[block.get()] == 1) bytes_ += added->saved.block_bytes;
+    if (++users_[block.data()] == 1) bytes_ += added->saved.block_bytes;
   }
   while (bytes_ > max_bytes_) evict(std::prev(sequences_.end()));
 }
@@ -72,7 +72,7 @@ void PrefixCache::evict(Sequences::iterator at) {
   const SavedSequence& saved = (*at)->saved;
   bytes_ -= saved.rest.size();
   for (const SharedBlock& block : saved.blocks) {
-    const auto user = users_.find(block.get());
+    const auto user = users_.find(block.data());
     if (--user->second > 0) continue;
     bytes_ -= saved.block_bytes;
     users_.erase(user);

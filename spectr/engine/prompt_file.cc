@@ -117,7 +117,7 @@ Result<std::size_t> write_prompt_file(const fs::path& path, const Transformer& t
   Writer writer(part);
   writer.write(std::as_bytes(std::span(&header, 1)));
   writer.write(std::as_bytes(std::span(sequence.tokens)));
-  for (const SharedBlock& block : saved.blocks) writer.write({block.get(), saved.block_bytes});
+  for (const SharedBlock& block : saved.blocks) writer.write({block.data(), saved.block_bytes});
   writer.write(saved.rest);
   std::error_code failed;
   if (!writer.finish()) {
@@ -167,7 +167,7 @@ Result<CachedSequence> read_prompt_file(const fs::path& path, const Transformer&
   for (std::uint64_t i = 0; i < header.blocks; ++i) {
     const auto block = take(header.block_bytes);
     add(hash, block);
-    std::ranges::copy(block, sequence.saved.blocks.emplace_back(pool.take()).get());
+    std::ranges::copy(block, sequence.saved.blocks.emplace_back(pool.take()).data());
   }
   const auto rest = take(header.rest_bytes);
   add(hash, rest);

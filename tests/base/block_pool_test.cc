@@ -20,12 +20,12 @@ TEST(BlockPool, GivesEachHolderMemoryOfItsOwn) {
   std::vector<SharedBlock> blocks;
   for (int i = 0; i < 100; ++i) {
     blocks.push_back(pool.take());
-    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().get()) % 64, 0);
-    std::fill_n(blocks.back().get(), bytes, static_cast<std::byte>(i));
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().data()) % 64, 0);
+    std::fill_n(blocks.back().data(), bytes, static_cast<std::byte>(i));
   }
   EXPECT_EQ(pool.used_blocks(), 100);
   for (int i = 0; i < 100; ++i) {
-    const std::byte* const block = blocks[static_cast<std::size_t>(i)].get();
+    const std::byte* const block = blocks[static_cast<std::size_t>(i)].data();
     EXPECT_EQ(std::count(block, block + bytes, static_cast<std::byte>(i)),
               static_cast<std::ptrdiff_t>(bytes));
   }
@@ -34,13 +34,13 @@ TEST(BlockPool, GivesEachHolderMemoryOfItsOwn) {
 TEST(BlockPool, GivesAgainWhatNobodyHolds) {
   BlockPool pool(bytes);
   SharedBlock block = pool.take();
-  const std::byte* const at = block.get();
+  const std::byte* const at = block.data();
   SharedBlock other = block;
-  block.reset();
-  EXPECT_NE(pool.take().get(), at) << "another holds it";
-  other.reset();
+  block = {};
+  EXPECT_NE(pool.take().data(), at) << "another holds it";
+  other = {};
   EXPECT_EQ(pool.used_blocks(), 0);
-  EXPECT_EQ(pool.take().get(), at);
+  EXPECT_EQ(pool.take().data(), at);
 }
 
 TEST(BlockPool, TakesNoFurtherSegmentsHoweverOftenBlocksComeAndGo) {
@@ -48,7 +48,7 @@ TEST(BlockPool, TakesNoFurtherSegmentsHoweverOftenBlocksComeAndGo) {
   std::set<const std::byte*> seen;
   for (int round = 0; round < 10; ++round) {
     std::vector<SharedBlock> blocks;
-    for (int i = 0; i < 20; ++i) seen.insert(blocks.emplace_back(pool.take()).get());
+    for (int i = 0; i < 20; ++i) seen.insert(blocks.emplace_back(pool.take()).data());
   }
   EXPECT_EQ(seen.size(), 20);
 }
@@ -57,7 +57,7 @@ TEST(BlockPool, BlocksOutliveIt) {
   std::optional<BlockPool> pool(bytes);
   const SharedBlock block = pool->take();
   pool.reset();
-  std::fill_n(block.get(), bytes, std::byte{1});
+  std::fill_n(block.data(), bytes, std::byte{1});
 }
 
 TEST(BlockPool, MayBeUsedByThreadsAtOnce) {
@@ -69,11 +69,11 @@ TEST(BlockPool, MayBeUsedByThreadsAtOnce) {
         std::vector<SharedBlock> blocks(8);
         for (std::size_t i = 0; i < 2000; ++i) {
           SharedBlock& block = blocks[i % blocks.size()];
-          if (block) {
-            EXPECT_EQ(block[0], static_cast<std::byte>(t));
+          if (block != SharedBlock()) {
+            EXPECT_EQ(*block.data(), static_cast<std::byte>(t));
           }
           block = pool.take();
-          block[0] = static_cast<std::byte>(t);
+          *block.data() = static_cast<std::byte>(t);
         }
       });
     }

@@ -173,21 +173,19 @@ void KvStore::move(std::size_t from, std::size_t to) {
 
 SharedBlock KvStore::copy_of(const SharedBlock& block) const {
   SharedBlock copy = pool_.take();
-  std::copy_n(block.get(), layout_.block_bytes(), copy.get());
+  std::copy_n(block.data(), layout_.block_bytes(), copy.data());
   return copy;
 }
 
 void KvStore::own(std::size_t begin, std::size_t end) {
   SPECTR_CHECK(begin < end && end <= slots_);
   if (layout_.block_bytes() == 0) return;
-  const std::size_t blocks = div_up(end, slot_block), first = std::min(begin / slot_block, held_.size());
-  if (held_.size() == blocks && std::ranges::all_of(std::span(held_).subspan(first), &Held::own)) return;
-  std::vector<Held> own;
-  for (std::size_t i = first; i < blocks; ++i) {
-    const bool has = i < held_.size();
-    own.push_back({!has ? pool_.take() : held_[i].own ? held_[i].block : copy_of(held_[i].block), true});
+  const std::size_t blocks = div_up(end, slot_block);
+  for (std::size_t i = begin / slot_block; i < std::min(blocks, held_.size()); ++i) {
+    if (!held_[i].own) set(i, {copy_of(held_[i].block), true});
   }
-  hold(first, std::move(own));
+  while (held_.size() < blocks) set(held_.size(), {pool_.take(), true});
+  drop(blocks);
 }
 
 std::vector<SharedBlock> KvStore::share(std::size_t slots) {
@@ -205,20 +203,25 @@ void KvStore::take(std::span<const SharedBlock> blocks, std::size_t slots) {
   if (layout_.block_bytes() == 0) return;
   const std::size_t full = slots / slot_block;
   SPECTR_CHECK(div_up(slots, slot_block) <= blocks.size());
-  std::vector<Held> taken;
-  for (const SharedBlock& block : blocks.first(full)) taken.push_back({block, false});
-  if (slots % slot_block > 0) taken.push_back({copy_of(blocks[full]), true});
-  hold(0, std::move(taken));
+  SharedBlock last = slots % slot_block > 0 ? copy_of(blocks[full]) : SharedBlock();
+  drop(0);
+  for (const SharedBlock& block : blocks.first(full)) set(held_.size(), {block, false});
+  if (slots % slot_block > 0) set(full, {std::move(last), true});
 }
 
-void KvStore::hold(std::size_t first, std::vector<Held> blocks) {
+void KvStore::set(std::size_t i, Held block) {
   std::vector<std::byte*>& table = blocks_.front().table;
-  held_.resize(first);
-  table.resize(first);
-  for (Held& held : blocks) {
-    table.push_back(held.block.get());
-    held_.push_back(std::move(held));
+  if (i == held_.size()) {
+    table.emplace_back();
+    held_.emplace_back();
   }
+  table[i] = block.block.data();
+  held_[i] = std::move(block);
+}
+
+void KvStore::drop(std::size_t begin) {
+  held_.resize(begin);
+  blocks_.front().table.resize(begin);
 }
 
 // A ring holds the sequence's latest slots in the blocks that its first ones have filled, or in all.

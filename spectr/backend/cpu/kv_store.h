@@ -67,7 +67,7 @@ class KvStore {
   std::size_t context() const { return context_; }
 
   /// The slots [begin, end) become this store's own to write to, as they are; blocks behind them are dropped.
-  /// Throws std::bad_alloc; nothing has changed then.
+  /// Throws std::bad_alloc; what the slots hold has not changed then.
   void own(std::size_t begin, std::size_t end);
 
   /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a
@@ -100,7 +100,7 @@ class KvStore {
   /// A block of slots of the layers without a window.
   struct Held {
     SharedBlock block;
-    bool own;  // nobody else holds it
+    bool own = false;  // nobody else holds it
   };
   /// The blocks of a group: where each begins, and how many make a ring.
   struct Blocks {
@@ -108,8 +108,10 @@ class KvStore {
     std::size_t ring;
   };
   SharedBlock copy_of(const SharedBlock& block) const;
-  /// `blocks` follow the first `first` ones, instead of what did. Throws nothing: no more than a ring.
-  void hold(std::size_t first, std::vector<Held> blocks);
+  /// Block i becomes this one; i may be behind the last. Takes no memory: there are no more than a ring.
+  void set(std::size_t i, Held block);
+  /// Drops the blocks from `begin` on.
+  void drop(std::size_t begin);
 
   const KvLayout& layout_;
   BlockPool& pool_;
