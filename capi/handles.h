@@ -8,7 +8,7 @@
 #include "spectr/engine/engine.h"
 #include "spectr/transport/owned_plan.h"
 
-// What the handles of the C interface hold.
+// The contents of the handles of the C interface.
 
 struct spectr_plan {
   std::unique_ptr<spectr::OwnedPlan> plan;

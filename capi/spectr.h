@@ -186,7 +186,8 @@ typedef struct spectr_message {
   const char* content;
 } spectr_message;
 
-/* What to generate. The prompt is text, tokens, or a conversation: exactly one of them is not NULL. */
+/* A request for completions. The prompt is text, tokens, or a conversation: exactly one of them is not NULL.
+ */
 typedef struct spectr_request {
   const char* prompt;
   const int32_t* tokens; /* [token_count] */
@@ -207,7 +208,7 @@ typedef struct spectr_request {
   bool ignore_eos;
 } spectr_request;
 
-/* News of one of a request's completions. What it points to is valid until the next call with its handle. */
+/* An event of one of a request's completions. Its pointers are valid until the next call with its handle. */
 typedef struct spectr_event {
   size_t choice;         /* which of the n completions */
   const char* text;      /* UTF-8, ends in 0 */

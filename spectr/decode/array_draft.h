@@ -18,7 +18,7 @@ namespace spectr {
 /// their sum is further from 1 than ArrayVerifier allows; `name` names them. Cost: O(V).
 Result<Distribution> checked_distribution(const LogitValues& probabilities, std::string_view name);
 
-/// The same of row `row`. Requires: row < rows.size().
+/// Returns row `row` as a distribution, checked in the same way. Requires: row < rows.size().
 Result<Distribution> checked_distribution(const NumberRows& rows, std::size_t row, std::string_view name);
 
 /// The Draft that arrays describe, and which entry each of its nodes is.

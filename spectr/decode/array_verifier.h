@@ -44,7 +44,7 @@ struct DraftArrays {
   std::span<const std::int32_t> rows = {};
   NumberRows probabilities;  ///< [r, V]
 
-  /// What messages call the tokens.
+  /// The name of the tokens in messages.
   std::string_view name() const { return parents.empty() ? "draft_tokens" : "tokens"; }
 };
 
@@ -54,14 +54,14 @@ struct TargetArrays {
   const Warp* warp = nullptr;  ///< turns rows of logits into distributions; null: the rows are probabilities
 };
 
-/// Where the random choices of a block stand in a sequence of blocks. Two blocks of one sequence must differ
-/// in `block`, or in the seed or stream of their choices.
+/// The place of a block in a sequence of blocks, which its random choices depend on. Two blocks of one
+/// sequence must differ in `block`, or in the seed or stream of their choices.
 struct BlockPlace {
   std::size_t block = 0;     ///< the number of blocks before
   std::size_t position = 1;  ///< the number of tokens before, in [1, 2^24]
 };
 
-/// What became of a draft: the accepted entries, and one more token.
+/// The outcome of a verification: the accepted entries, and one more token.
 struct ArrayVerdict {
   RecycledVector<std::size_t> path;  ///< accepted entries, from the sequence downwards
   RecycledVector<Token> tokens;      ///< their tokens and the token after them: path.size() + 1
@@ -95,7 +95,7 @@ class ArrayVerifier {
   /// Whether the output has the target's distribution, exactly.
   bool lossless() const { return lossless_; }
 
-  /// How a method's drafts look.
+  /// The shape of the drafts that a method takes.
   enum class Shape {
     chain,      ///< at most one child everywhere
     sequences,  ///< no branches below the first level; K sequences

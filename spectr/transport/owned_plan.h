@@ -38,7 +38,7 @@ class OwnedPlan {
   std::size_t drafts() const { return plan_->drafts(); }
   const PlanRule& rule() const { return *rule_; }
 
-  /// As in TransportPlan.
+  /// These return the values of TransportPlan.
   double acceptance() const;
   double bias() const;
   std::optional<Distribution> residual() const;
