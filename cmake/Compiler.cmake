@@ -6,8 +6,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(spectr_compiler INTERFACE)
-target_compile_options(spectr_compiler INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor
-                       -Woverloaded-virtual -Wextra-semi $<$<BOOL:${SPECTR_WERROR}>:-Werror>)
+target_compile_options(spectr_compiler INTERFACE -Wall -Wextra -Wpedantic
+                       "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual;-Wextra-semi>"
+                       $<$<BOOL:${SPECTR_WERROR}>:-Werror>)
 if(NOT CMAKE_UNITY_BUILD)  # in groups of files, names of one file would count as shadowed in the next
   target_compile_options(spectr_compiler INTERFACE -Wshadow)
 endif()

@@ -41,6 +41,7 @@ class Decoder {
 
   Drafter& drafter() { return *drafter_; }
   const Drafter& drafter() const { return *drafter_; }
+  const Verifier& verifier() const { return *verifier_; }
 
   /// The largest tree when `left` tokens may still be emitted, in nodes: a session must hold it.
   std::size_t max_nodes(std::size_t left) const { return drafter_->max_nodes(left); }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/sampling/likelihood.h"
 
 namespace spectr {
@@ -30,6 +31,13 @@ Result<const Distribution*> NodeDistributions::at(NodeId node) {
     distributions_[index] = std::make_unique<Distribution>(*std::move(made));
   }
   return distributions_[index].get();
+}
+
+void NodeDistributions::set(NodeId node, Distribution distribution) {
+  const std::size_t index = static_cast<std::size_t>(node);
+  if (distributions_.size() <= index) distributions_.resize(static_cast<std::size_t>(tree_.size()));
+  SPECTR_CHECK(!distributions_[index]);
+  distributions_[index] = std::make_unique<Distribution>(std::move(distribution));
 }
 
 double NodeDistributions::confidence(NodeId node) {

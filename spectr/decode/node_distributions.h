@@ -38,6 +38,10 @@ class NodeDistributions : public RecycledObject {
   /// warp's, behind the model's name.
   Result<const Distribution*> at(NodeId node);
 
+  /// Sets the distribution after the path to `node`, instead of warping its row. Requires: at(node) has not
+  /// been called.
+  void set(NodeId node, Distribution distribution);
+
   /// The confidence of the model after the path to `node`: its largest probability there, at temperature 1
   /// and without filters. Requires: no logit NaN or +∞, one above −∞. Cost: two passes over the row, when it
   /// is first asked for.

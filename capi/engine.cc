@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capi/guard.h"
+#include "capi/handles.h"
+#include "spectr/base/version.h"
+#include "spectr/engine/prompt_input.h"
+#include "spectr/engine/statistics_json.h"
+#include "spectr/engine/usable_processors.h"
+
+namespace {
+
+using namespace spectr;
+using namespace spectr::capi;
+
+constexpr std::size_t max_list = 1 << 20;  // entries of a caller's list
+
+/// Fails if a list is missing or absurdly long.
+Result<void> need_list(const void* list, std::size_t count, std::string_view name) {
+  if (count > max_list) return error("{} has {} entries, at most {} are allowed", name, count, max_list);
+  return count > 0 ? need(list, name) : Result<void>{};
+}
+
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+Result<EngineOptions> options_of(const spectr_engine_options& given) {
+  SPECTR_TRY_VOID(need(given.model, "model"));
+  SPECTR_TRY_VOID(need_list(given.drafts, given.draft_count, "drafts"));
+  constexpr std::int32_t max_threads = 4096;
+  if (given.threads < 0 || given.threads > max_threads)
+    return error("threads must lie in [0, {}], got {}", max_threads, given.threads);
+  constexpr std::size_t max_slots = 1024;
+  if (given.slots < 1 || given.slots > max_slots)
+    return error("slots must lie in [1, {}], got {}", max_slots, given.slots);
+  EngineOptions options;
+  options.models.target = given.model;
+  for (std::size_t i = 0; i < given.draft_count; ++i) {
+    SPECTR_TRY_VOID(need(given.drafts[i], "an entry of drafts"));
+    options.models.drafts.emplace_back(given.drafts[i]);
+  }
+  options.models.threads = given.threads == 0 ? usable_processors() : given.threads;
+  options.models.context = given.context;
+  options.models.load.device = text_or_empty(given.device);
+  options.models.load.draft_device = text_or_empty(given.draft_device);
+  options.slots.slots = given.slots;
+  if (given.measure_costs) options.cost_file = CostFile();
+  return options;
+}
+
+/// The prompt that is given; exactly one must be.
+Result<PromptInput> prompt_of(const spectr_request& given) {
+  const int prompts = (given.prompt != nullptr) + (given.tokens != nullptr) + (given.messages != nullptr);
+  if (prompts != 1) return error("exactly one of prompt, tokens and messages must be given, got {}", prompts);
+  if (given.prompt != nullptr) return PromptInput(std::string(given.prompt));
+  if (given.tokens != nullptr)
+    return PromptInput(std::vector<Token>(given.tokens, given.tokens + given.token_count));
+  SPECTR_TRY_VOID(need_list(given.messages, given.message_count, "messages"));
+  std::vector<ChatMessage> messages;
+  for (std::size_t i = 0; i < given.message_count; ++i) {
+    SPECTR_TRY_VOID(need(given.messages[i].role, "role of a message"));
+    SPECTR_TRY_VOID(need(given.messages[i].content, "content of a message"));
+    messages.push_back(ChatMessage::of(given.messages[i].role, given.messages[i].content));
+  }
+  return PromptInput(std::move(messages));
+}
+
+Result<Request> request_of(const spectr_request& given, const EngineModels& models) {
+  Request request;
+  SPECTR_TRY(const PromptInput prompt, prompt_of(given));
+  SPECTR_TRY_VOID(add_prompt(prompt, models, request));
+  request.n = given.n;
+  if (given.max_tokens > 0) request.limit = given.max_tokens;
+  request.seed = given.seed;
+  request.sampling.temperature = given.temperature;
+  request.sampling.top_k = given.top_k;
+  request.sampling.top_p = given.top_p;
+  request.sampling.min_p = given.min_p;
+  request.sampling.repeat_penalty = given.repeat_penalty;
+  if (given.method != nullptr) request.method.method = given.method;
+  if (given.plan != nullptr) request.method.others.plan = given.plan;
+  if (given.drafts > 0) request.method.drafts = given.drafts;
+  if (given.length > 0) request.method.length = given.length;
+  SPECTR_TRY_VOID(need_list(given.stop, given.stop_count, "stop"));
+  for (std::size_t i = 0; i < given.stop_count; ++i) {
+    SPECTR_TRY_VOID(need(given.stop[i], "an entry of stop"));
+    request.stop_words.emplace_back(given.stop[i]);
+  }
+  request.ignore_eos = given.ignore_eos;
+  return request;
+}
+
+/// Takes the next event, and keeps what `event` points to. Fails as the completion did.
+Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEvent> news,
+                  spectr_event& event) {
+  const std::size_t choice = news.first;
+  handle.event = std::move(news.second);
+  const TextDelta& delta = handle.event.delta;
+  handle.tokens.clear();
+  for (const TokenReport& token : delta.tokens) handle.tokens.push_back(token.token);
+  event = {.choice = choice,
+           .text = delta.text.c_str(),
+           .text_size = delta.text.size(),
+           .reasoning = delta.reasoning.c_str(),
+           .reasoning_size = delta.reasoning.size(),
+           .tokens = handle.tokens.data(),
+           .token_count = handle.tokens.size(),
+           .ended = false,
+           .stop_reason = nullptr};
+  const auto& result = handle.event.result;
+  if (!result) return {};
+  handle.statistics[choice] = statistics_json(*result, handle.request->decoding);
+  handle.stop_reason = name(result->reason);
+  event.ended = true;
+  event.stop_reason = handle.stop_reason.c_str();
+  if (result->reason == FinishReason::failed) return std::unexpected(result->failure);
+  return {};
+}
+
+}  // namespace
+
+const char* spectr_version(void) {
+  return version().data();
+}
+
+spectr_engine_options spectr_engine_defaults(void) {
+  return {.model = nullptr,
+          .drafts = nullptr,
+          .draft_count = 0,
+          .threads = 0,
+          .context = 0,
+          .slots = 1,
+          .device = nullptr,
+          .draft_device = nullptr,
+          .measure_costs = false};
+}
+
+spectr_request spectr_request_defaults(void) {
+  const WarpOptions sampling;
+  spectr_request request{};
+  request.n = 1;
+  request.temperature = sampling.temperature;
+  request.top_p = sampling.top_p;
+  request.min_p = sampling.min_p;
+  request.repeat_penalty = sampling.repeat_penalty;
+  request.top_k = sampling.top_k;
+  return request;
+}
+
+spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_engine** engine,
+                                 spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY_VOID(need(engine, "engine"));
+    *engine = nullptr;
+    SPECTR_TRY_VOID(need(options, "options"));
+    SPECTR_TRY(EngineOptions chosen, options_of(*options));
+    SPECTR_TRY(std::unique_ptr<Engine> loaded, Engine::load(std::move(chosen)));
+    *engine = new spectr_engine{std::move(loaded)};
+    return {};
+  });
+}
+
+void spectr_engine_free(spectr_engine* engine) {
+  delete engine;
+}
+
+spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
+                                   spectr_completion** completion, spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY_VOID(need(completion, "completion"));
+    *completion = nullptr;
+    SPECTR_TRY_VOID(need(engine, "engine"));
+    SPECTR_TRY_VOID(need(request, "request"));
+    SPECTR_TRY(Request asked, request_of(*request, engine->engine->models()));
+    SPECTR_TRY(auto prepared, engine->engine->prepare(std::move(asked)));
+    auto handle = std::make_unique<spectr_completion>(spectr_completion{engine->engine, prepared, nullptr});
+    handle->statistics.resize(prepared->completions());
+    handle->completion = engine->engine->submit(std::move(prepared));
+    if (!handle->completion) {
+      return spectr::error(ErrorCode::cancelled, "queue full ({} waiting); retry later",
+                           engine->engine->slot_options().queue);
+    }
+    *completion = handle.release();
+    return {};
+  });
+}
+
+spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text, int32_t* tokens,
+                                     size_t capacity, size_t* count, spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY_VOID(need(engine, "engine"));
+    SPECTR_TRY_VOID(need(text, "text"));
+    SPECTR_TRY_VOID(need(count, "count"));
+    if (capacity > 0) SPECTR_TRY_VOID(need(tokens, "tokens"));
+    const std::vector<Token> found = engine->engine->models().tokenizer->encode(text);
+    *count = found.size();
+    std::copy_n(found.begin(), std::min(capacity, found.size()), tokens);
+    return {};
+  });
+}
+
+spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
+                                     spectr_error* error) {
+  bool timed_out = false, done = false;
+  const spectr_status status = guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY_VOID(need(completion, "completion"));
+    SPECTR_TRY_VOID(need(event, "event"));
+    *event = {};
+    auto news = completion->completion->next(std::chrono::milliseconds(timeout_ms));
+    if (news) return take(*completion, *std::move(news), *event);
+    done = std::ranges::none_of(completion->statistics, &std::string::empty);
+    timed_out = !done;
+    return {};
+  });
+  if (status != SPECTR_OK) return status;
+  if (timed_out) return fail(error, SPECTR_TIMEOUT, "no news in time");
+  if (done) return fail(error, SPECTR_DONE, "all completions have ended");
+  return SPECTR_OK;
+}
+
+void spectr_completion_cancel(spectr_completion* completion) {
+  if (completion != nullptr) completion->completion->cancel();
+}
+
+const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice) {
+  if (completion == nullptr || choice >= completion->statistics.size()) return nullptr;
+  const std::string& json = completion->statistics[choice];
+  return json.empty() ? nullptr : json.c_str();
+}
+
+void spectr_completion_free(spectr_completion* completion) {
+  if (completion == nullptr) return;
+  completion->completion->cancel();
+  completion->completion->wait();
+  delete completion;
+}

@@ -1,0 +1,257 @@
+/* The C interface of spectr: transport plans, verification of drafts on arrays, exact distributions, and an
+ * engine that generates text. C11; see docs/c.md.
+ *
+ * Every function that can fail returns a status and, if `error` is not NULL, writes a message. Nothing aborts
+ * or prints, and there is no global state. Handles are created by *_new, *_load and *_submit, and released by
+ * *_free, which take NULL. Functions may be called from several threads, also with the same handle, except
+ * for *_free and spectr_completion_next. Arrays are row-major and belong to the caller. */
+#ifndef SPECTR_CAPI_SPECTR_H_
+#define SPECTR_CAPI_SPECTR_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum spectr_status {
+  SPECTR_OK = 0,
+  SPECTR_BAD_INPUT = 1,     /* an argument or a file is wrong */
+  SPECTR_UNSUPPORTED = 2,   /* this build, machine or model cannot do it */
+  SPECTR_IO = 3,            /* a file cannot be used */
+  SPECTR_CONTEXT_FULL = 4,  /* the sequence is longer than the context */
+  SPECTR_OUT_OF_MEMORY = 5, /* of this machine or of a device */
+  SPECTR_CANCELLED = 6,
+  SPECTR_TIMEOUT = 7,
+  SPECTR_DEVICE_LOST = 8,
+  SPECTR_INTERNAL = 9, /* a computation failed */
+  SPECTR_DONE = 10     /* all completions have ended, and all of their events were taken */
+} spectr_status;
+
+typedef struct spectr_error {
+  spectr_status status;
+  char message[512]; /* one line of UTF-8; it names the argument and its value */
+} spectr_error;
+
+/* "0.1.0" */
+const char* spectr_version(void);
+
+/* A random stream: equal members give equal random numbers. Calls for successive blocks of one sequence must
+ * differ in one of them. */
+typedef struct spectr_stream {
+  uint64_t seed;
+  uint64_t stream;
+  uint64_t block;
+} spectr_stream;
+
+/* ---- Plans: k drafts from p become one token distributed as q. --------------------------------------------
+ */
+
+typedef struct spectr_plan spectr_plan;
+
+typedef struct spectr_plan_options {
+  double epsilon; /* over-acceptance of the plans epsilon-opt and epsilon-uno */
+  int32_t rounds; /* linear programs of plan str+, at least 1 */
+} spectr_plan_options;
+
+/* Builds a plan by name: "optimal", "k-seq", … (docs/plans.md). p and q: [vocabulary], probabilities that sum
+ * to 1 within 1e-6. `options` may be NULL. */
+spectr_status spectr_plan_new(const char* name, const double* p, const double* q, size_t vocabulary, size_t k,
+                              const spectr_plan_options* options, spectr_plan** plan, spectr_error* error);
+void spectr_plan_free(spectr_plan* plan);
+
+/* The number of drafts that draw returns and select takes: k, or fewer if drafts are drawn without
+ * replacement and p has fewer tokens. 0 for NULL. */
+size_t spectr_plan_drafts(const spectr_plan* plan);
+/* The probability that a draft is accepted. */
+spectr_status spectr_plan_acceptance(const spectr_plan* plan, double* acceptance, spectr_error* error);
+/* The exact distribution of the output, by enumeration: law [vocabulary]. It is q for lossless plans. Fails
+ * for more than 2e5 tuples of drafts. */
+spectr_status spectr_plan_law(const spectr_plan* plan, double* law, spectr_error* error);
+/* The distribution of the output if no draft is accepted: residual [vocabulary]. `exists` is false, and
+ * `residual` unchanged, if acceptance is 1 or the residual depends on the drafts. */
+spectr_status spectr_plan_residual(const spectr_plan* plan, double* residual, bool* exists,
+                                   spectr_error* error);
+/* The exact distribution of the output given the drafts: conditional [vocabulary]. */
+spectr_status spectr_plan_conditional(const spectr_plan* plan, const int32_t* drafts, size_t count,
+                                      double* conditional, spectr_error* error);
+/* Draws drafts: [spectr_plan_drafts(plan)]. */
+spectr_status spectr_plan_draw(const spectr_plan* plan, const spectr_stream* stream, int32_t* drafts,
+                               spectr_error* error);
+/* Selects the output. `accepted` may be NULL. */
+spectr_status spectr_plan_select(const spectr_plan* plan, const int32_t* drafts, size_t count,
+                                 const spectr_stream* stream, int32_t* token, bool* accepted,
+                                 spectr_error* error);
+
+/* ---- Verification of drafts on arrays, for engines with models of their own. ------------------------------
+ */
+
+/* Rows of numbers, [count, vocabulary]: one of f32 and f64 is NULL. Probabilities must sum to 1 within 1e-4
+ * as floats and within 1e-6 as doubles; they are normalised. */
+typedef struct spectr_rows {
+  const float* f32;
+  const double* f64;
+  size_t count;
+} spectr_rows;
+
+/* A tree of drafted tokens. Parents come before their children, and siblings stand in the order drawn. If the
+ * order is lost and only the number of copies is known, `multiplicities` gives it. */
+typedef struct spectr_tree {
+  size_t count;
+  const int32_t* tokens;         /* [count] */
+  const int32_t* parents;        /* [count], -1 below the sequence itself; NULL: a chain */
+  const int32_t* multiplicities; /* [count], copies drawn; NULL: 1 */
+  const int32_t* rows; /* [count], the row of draft_probs that a token was drawn from; NULL: row i */
+  spectr_rows draft_probs;
+} spectr_tree;
+
+typedef struct spectr_verifier spectr_verifier;
+
+typedef struct spectr_verifier_options {
+  const char* plan; /* of the methods spectr, tree and specinfer; NULL: the default */
+  double epsilon;   /* of the biased methods and plans */
+  int32_t rounds;   /* of plan str+, at least 1 */
+  bool look;        /* method conditional tries the most promising children first */
+} spectr_verifier_options;
+
+/* `method`: speculative, block, traversal, conditional, spectr, … (docs/methods), or a plan, which walks down
+ * the tree. `options` may be NULL. */
+spectr_status spectr_verifier_new(const char* method, const spectr_verifier_options* options,
+                                  spectr_verifier** verifier, spectr_error* error);
+void spectr_verifier_free(spectr_verifier* verifier);
+/* Whether the output has the target's distribution, exactly. False for NULL. */
+bool spectr_verifier_is_lossless(const spectr_verifier* verifier);
+
+/* Verifies a chain of n tokens. draft_probs: [n, vocabulary], the row that each token was drawn from.
+ * target_probs: [n + 1, vocabulary], row 0 after the sequence and row i + 1 after token i. tokens: [n + 1];
+ * `emitted` becomes how many were written: the accepted tokens and one more. */
+spectr_status spectr_verify(const spectr_verifier* verifier, size_t vocabulary, size_t n,
+                            const int32_t* draft_tokens, spectr_rows draft_probs, spectr_rows target_probs,
+                            const spectr_stream* stream, int32_t* tokens, size_t* emitted,
+                            spectr_error* error);
+
+/* Verifies a tree. target_probs: [count + 1, vocabulary], row 0 after the sequence and row i + 1 after entry
+ * i. path: [count], the accepted entries, `*emitted` - 1 of them; may be NULL. tokens: [count + 1]. */
+spectr_status spectr_verify_tree(const spectr_verifier* verifier, size_t vocabulary, const spectr_tree* tree,
+                                 spectr_rows target_probs, const spectr_stream* stream, int32_t* tokens,
+                                 int32_t* path, size_t* emitted, spectr_error* error);
+
+/* ---- The exact distribution of a method on a pair of tables, as `spectr law` computes it. -----------------
+ */
+
+typedef struct spectr_law_options {
+  const char* plan; /* NULL: the method's default */
+  size_t drafts;    /* K, at least 1 */
+  size_t length;    /* L, at least 1 */
+} spectr_law_options;
+
+typedef struct spectr_law_result {
+  double tv_error; /* total variation to the target's own distribution */
+  double expected_target_calls;
+  double expected_rejections;
+  double block_efficiency;
+  double
+      expected_tokens_per_block; /* of the first block of an endless sequence; NaN if it was not enumerated */
+} spectr_law_result;
+
+/* draft and target: [steps, vocabulary, vocabulary], the row after each last token at each step; the last
+ * step's rows go on. The sequence starts after token `start`. distribution: [vocabulary ^ horizon], the
+ * sequence x1 … xh at the number whose digits these are, x1 first; may be NULL. Fails above 1e6 sequences. */
+spectr_status spectr_law(const char* method, const spectr_law_options* options, const double* draft,
+                         const double* target, size_t vocabulary, size_t steps, int32_t start, size_t horizon,
+                         spectr_law_result* result, double* distribution, spectr_error* error);
+
+/* ---- The engine: loads GGUF models and generates. ---------------------------------------------------------
+ */
+
+typedef struct spectr_engine spectr_engine;
+typedef struct spectr_completion spectr_completion;
+
+typedef struct spectr_engine_options {
+  const char* model;         /* file of the target */
+  const char* const* drafts; /* [draft_count], files of draft models */
+  size_t draft_count;
+  int32_t threads;          /* 0: every processor that may be used */
+  size_t context;           /* tokens of prompt and completion; 0: the model's limit */
+  size_t slots;             /* completions that are decoded concurrently, at least 1 */
+  const char* device;       /* NULL: the processor */
+  const char* draft_device; /* NULL: the processor */
+  bool measure_costs; /* measure what passes cost, in seconds and once for a machine: method auto needs it */
+} spectr_engine_options;
+
+typedef struct spectr_message {
+  const char* role; /* "system", "user" or "assistant" */
+  const char* content;
+} spectr_message;
+
+/* A request for completions. The prompt is text, tokens, or a conversation: exactly one of them is not NULL.
+ */
+typedef struct spectr_request {
+  const char* prompt;
+  const int32_t* tokens; /* [token_count] */
+  size_t token_count;
+  const spectr_message* messages; /* [message_count] */
+  size_t message_count;
+  size_t n;          /* completions, at least 1 */
+  size_t max_tokens; /* 0: until the model or the context ends it */
+  uint64_t seed;
+  double temperature, top_p, min_p, repeat_penalty;
+  size_t top_k;
+  const char* method;      /* NULL: chosen as the command line does */
+  const char* plan;        /* NULL: the method's default */
+  size_t drafts;           /* K; 0: chosen */
+  size_t length;           /* L; 0: chosen */
+  const char* const* stop; /* [stop_count], strings that end a completion */
+  size_t stop_count;
+  bool ignore_eos;
+} spectr_request;
+
+/* An event of one of a request's completions. Its pointers are valid until the next call with its handle. */
+typedef struct spectr_event {
+  size_t choice;         /* which of the n completions */
+  const char* text;      /* UTF-8, ends in 0 */
+  size_t text_size;      /* bytes */
+  const char* reasoning; /* thoughts before the answer to a conversation, if the model has marks for them */
+  size_t reasoning_size;
+  const int32_t* tokens; /* [token_count] */
+  size_t token_count;
+  bool ended; /* this is the last event of its completion */
+  const char*
+      stop_reason; /* "eos", "limit", "word", "context", "cancelled", "failed", …; NULL before the end */
+} spectr_event;
+
+/* Returns the defaults: one slot, all processors. */
+spectr_engine_options spectr_engine_defaults(void);
+/* Returns the defaults of the command line: temperature 0.8, top_k 40, top_p 0.95, min_p 0.05, seed 0. */
+spectr_request spectr_request_defaults(void);
+
+spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_engine** engine,
+                                 spectr_error* error);
+/* Completions keep what they need; they can be read and freed later. */
+void spectr_engine_free(spectr_engine* engine);
+
+/* Checks a request and queues its completions. */
+spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
+                                   spectr_completion** completion, spectr_error* error);
+/* The tokens of a text: writes up to `capacity` of them, and how many there are. */
+spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text, int32_t* tokens,
+                                     size_t capacity, size_t* count, spectr_error* error);
+
+/* Waits for news, at most `timeout_ms` milliseconds. SPECTR_TIMEOUT: there were none. SPECTR_DONE: all
+ * completions have ended. A completion that failed ends with its error. */
+spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
+                                     spectr_error* error);
+/* Ends the completions before their next pass. */
+void spectr_completion_cancel(spectr_completion* completion);
+/* The statistics of a completion whose last event was taken, as a JSON object (docs/json.md); NULL before. */
+const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice);
+/* Cancels what has not ended, and waits for it. */
+void spectr_completion_free(spectr_completion* completion);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SPECTR_CAPI_SPECTR_H_ */

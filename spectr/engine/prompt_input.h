@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+#include "spectr/engine/engine_models.h"
+#include "spectr/engine/request.h"
+#include "spectr/text/chat/chat_message.h"
+
+namespace spectr {
+
+/// A prompt as callers have it: text in which "<s>" is plain text, tokens, or a conversation.
+using PromptInput = std::variant<std::string, std::vector<Token>, std::vector<ChatMessage>>;
+
+/// Adds a prompt to a request. The reasoning of the answer to a conversation is split from its content if the
+/// models say so. Fails if the chat template cannot render the conversation.
+Result<void> add_prompt(const PromptInput& prompt, const EngineModels& models, Request& request);
+
+}  // namespace spectr
