@@ -1,4 +1,4 @@
-"""The Python blocks of docs/python.md run, on the bundled models; arrays that the page takes for granted are given."""
+"""The Python blocks of docs/python.md run, on the bundled models; arrays that the page assumes are given."""
 
 import contextlib
 import io
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+import spectr
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "python.md"
 
 
 def uniform(rows, vocab):
@@ -29,3 +32,7 @@ def test_the_page_runs():
     assert names["token"] in (0, 1, 2) and names["emitted"][0] >= 1
     assert names["report"] and names["law"].tv(names["target"]) < 1e-12
     assert names["engine"].vocab > 0
+
+
+def test_the_package_has_the_version_of_the_library():
+    assert f'version = "{spectr.__version__}"' in (ROOT / "pyproject.toml").read_text()
