@@ -124,11 +124,11 @@ Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEv
 
 }  // namespace
 
-const char* spectr_version(void) {
+const char* spectr_version() {
   return version().data();
 }
 
-spectr_engine_options spectr_engine_defaults(void) {
+spectr_engine_options spectr_engine_defaults() {
   return {.model = nullptr,
           .drafts = nullptr,
           .draft_count = 0,
@@ -140,7 +140,7 @@ spectr_engine_options spectr_engine_defaults(void) {
           .measure_costs = false};
 }
 
-spectr_request spectr_request_defaults(void) {
+spectr_request spectr_request_defaults() {
   const WarpOptions sampling;
   spectr_request request{};
   request.n = 1;

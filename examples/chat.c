@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 /* Prints the answer as it comes, then its statistics. */
-static spectr_status answer(spectr_engine *engine, const spectr_request *request, spectr_error *error) {
-  spectr_completion *completion;
+static spectr_status answer(spectr_engine* engine, const spectr_request* request, spectr_error* error) {
+  spectr_completion* completion;
   spectr_status status = spectr_engine_submit(engine, request, &completion, error);
   if (status != SPECTR_OK) return status;
   spectr_event event;
@@ -21,15 +21,15 @@ static spectr_status answer(spectr_engine *engine, const spectr_request *request
   return status;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 4) return fprintf(stderr, "usage: chat TARGET.gguf DRAFT.gguf MESSAGE\n"), 2;
-  const char *drafts[] = {argv[2]};
+  const char* drafts[] = {argv[2]};
   spectr_engine_options options = spectr_engine_defaults();
   options.model = argv[1];
   options.drafts = drafts;
   options.draft_count = 1;
   spectr_error error;
-  spectr_engine *engine;
+  spectr_engine* engine;
   if (spectr_engine_load(&options, &engine, &error) != SPECTR_OK) {
     return fprintf(stderr, "%s\n", error.message), 1;
   }

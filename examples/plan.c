@@ -1,16 +1,16 @@
-/* How often one of k drafts from p can stand for a draw from q, at best, and what is selected. Of the C interface.
- *   plan [K] */
+/* How often one of k drafts from p can stand for a draw from q, at best, and what is selected. Of the C
+ * interface. plan [K] */
 #include <spectr.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { vocabulary = 3, max_drafts = 8 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const double p[vocabulary] = {0.5, 0.25, 0.25}, q[vocabulary] = {0.25, 0.25, 0.5};
   const size_t k = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
   spectr_error error;
-  spectr_plan *plan;
+  spectr_plan* plan;
   if (k > max_drafts || spectr_plan_new("optimal", p, q, vocabulary, k, NULL, &plan, &error) != SPECTR_OK) {
     fprintf(stderr, "%s\n", k > max_drafts ? "too many drafts" : error.message);
     return 1;

@@ -72,7 +72,7 @@ Result<PairDistribution> pair_distribution(std::string_view method, const Method
                  horizon, vocabulary, sequences, max_sequences);
   }
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
-  std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule->models.max, 1), &model_of(draft));
+  const std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule->models.max, 1), &model_of(draft));
   SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
   SPECTR_TRY(Models models, Models::start(model_of(target), drafts, warp, 0, decoder.max_nodes(horizon)));
 

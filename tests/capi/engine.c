@@ -6,7 +6,7 @@
 enum { max_tokens = 24 };
 
 /* Reads all of a completion's events. Returns the number of tokens of its first choice. */
-static size_t read_all(spectr_completion *completion, int32_t *tokens, char *text, size_t text_capacity) {
+static size_t read_all(spectr_completion* completion, int32_t* tokens, char* text, size_t text_capacity) {
   spectr_error error;
   spectr_event event;
   spectr_status status;
@@ -26,9 +26,9 @@ static size_t read_all(spectr_completion *completion, int32_t *tokens, char *tex
   return count;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const char *const drafts[] = {argv[2]};
+  const char* const drafts[] = {argv[2]};
   spectr_engine_options options = spectr_engine_defaults();
   options.model = argv[1];
   options.drafts = drafts;
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   options.threads = 1;
   options.slots = 2;
   spectr_error error;
-  spectr_engine *engine = NULL;
+  spectr_engine* engine = NULL;
   if (spectr_engine_load(&options, &engine, &error) != SPECTR_OK) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
@@ -54,11 +54,11 @@ int main(int argc, char **argv) {
   char text[2][1000];
   for (int run = 0; run < 2; ++run) {
     request.n = run + 1; /* a completion does not depend on its neighbours */
-    spectr_completion *completion = NULL;
+    spectr_completion* completion = NULL;
     EXPECT(spectr_engine_submit(engine, &request, &completion, &error) == SPECTR_OK);
     EXPECT(spectr_completion_statistics(completion, 0) == NULL);
     EXPECT(read_all(completion, tokens[run], text[run], sizeof text[run]) == max_tokens);
-    const char *statistics = spectr_completion_statistics(completion, 0);
+    const char* statistics = spectr_completion_statistics(completion, 0);
     EXPECT(statistics != NULL && strstr(statistics, "\"generated\":24") != NULL);
     EXPECT(strstr(statistics, "\"method\":\"spectr\"") != NULL);
     EXPECT(spectr_completion_statistics(completion, 2) == NULL);
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
   request.prompt = NULL;
   request.tokens = prompt;
   request.token_count = count;
-  spectr_completion *completion = NULL;
+  spectr_completion* completion = NULL;
   EXPECT(spectr_engine_submit(engine, &request, &completion, &error) == SPECTR_OK);
   EXPECT(read_all(completion, tokens[1], text[1], sizeof text[1]) == max_tokens);
   EXPECT(memcmp(tokens[0], tokens[1], sizeof tokens[0]) == 0);

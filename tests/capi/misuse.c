@@ -8,19 +8,24 @@ static spectr_error error;
 static const double half[] = {0.5, 0.5};
 
 static void of_plans(void) {
-  spectr_plan *plan = NULL;
+  spectr_plan* plan = NULL;
   const double negative[] = {1.5, -0.5}, unnormalised[] = {0.5, 0.4}, no_number[] = {NAN, 1.0};
-  EXPECT_REFUSAL(spectr_plan_new(NULL, half, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT, "name is NULL");
-  EXPECT_REFUSAL(spectr_plan_new("k-seq", NULL, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT, "p is NULL");
-  EXPECT_REFUSAL(spectr_plan_new("k-seq", half, half, 2, 1, NULL, NULL, &error), SPECTR_BAD_INPUT, "plan is NULL");
-  EXPECT_REFUSAL(spectr_plan_new("none", half, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT, "no plan 'none'");
+  EXPECT_REFUSAL(spectr_plan_new(NULL, half, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
+                 "name is NULL");
+  EXPECT_REFUSAL(spectr_plan_new("k-seq", NULL, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
+                 "p is NULL");
+  EXPECT_REFUSAL(spectr_plan_new("k-seq", half, half, 2, 1, NULL, NULL, &error), SPECTR_BAD_INPUT,
+                 "plan is NULL");
+  EXPECT_REFUSAL(spectr_plan_new("none", half, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
+                 "no plan 'none'");
   EXPECT_REFUSAL(spectr_plan_new("k-seq", half, negative, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
                  "q[1] is -0.5");
   EXPECT_REFUSAL(spectr_plan_new("k-seq", no_number, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
                  "p[0] is nan");
   EXPECT_REFUSAL(spectr_plan_new("k-seq", unnormalised, half, 2, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
                  "p sums to 0.9");
-  EXPECT_REFUSAL(spectr_plan_new("k-seq", half, half, 0, 1, NULL, &plan, &error), SPECTR_BAD_INPUT, "vocabulary");
+  EXPECT_REFUSAL(spectr_plan_new("k-seq", half, half, 0, 1, NULL, &plan, &error), SPECTR_BAD_INPUT,
+                 "vocabulary");
   EXPECT_REFUSAL(spectr_plan_new("k-seq", half, half, 2, 0, NULL, &plan, &error), SPECTR_BAD_INPUT, "got 0");
   EXPECT(plan == NULL);
   EXPECT(spectr_plan_new("none", half, half, 2, 1, NULL, &plan, NULL) == SPECTR_BAD_INPUT);
@@ -45,8 +50,9 @@ static void of_plans(void) {
 }
 
 static void of_verifiers(void) {
-  spectr_verifier *verifier = NULL;
-  EXPECT_REFUSAL(spectr_verifier_new("mtad", NULL, &verifier, &error), SPECTR_BAD_INPUT, "mtad does not verify");
+  spectr_verifier* verifier = NULL;
+  EXPECT_REFUSAL(spectr_verifier_new("mtad", NULL, &verifier, &error), SPECTR_BAD_INPUT,
+                 "mtad does not verify");
   EXPECT(spectr_verifier_new("block", NULL, &verifier, &error) == SPECTR_OK);
   const spectr_stream stream = {0};
   const float floats[] = {0.5f, 0.5f};
@@ -65,14 +71,14 @@ static void of_verifiers(void) {
                  SPECTR_BAD_INPUT, "draft_probs: exactly one of");
   EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, drafts, huge, q, &stream, tokens, &emitted, &error),
                  SPECTR_BAD_INPUT, "which no array can have");
-  EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, drafts, p, p, &stream, tokens, &emitted, &error), SPECTR_BAD_INPUT,
-                 "target_probs must have 2 rows");
+  EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, drafts, p, p, &stream, tokens, &emitted, &error),
+                 SPECTR_BAD_INPUT, "target_probs must have 2 rows");
   EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, outside, p, q, &stream, tokens, &emitted, &error),
                  SPECTR_BAD_INPUT, "draft_tokens[0] must lie in [0, 1], got 2");
-  EXPECT_REFUSAL(spectr_verify(verifier, 0, 1, drafts, p, q, &stream, tokens, &emitted, &error), SPECTR_BAD_INPUT,
-                 "vocabulary");
-  EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, NULL, p, q, &stream, tokens, &emitted, &error), SPECTR_BAD_INPUT,
-                 "NULL");
+  EXPECT_REFUSAL(spectr_verify(verifier, 0, 1, drafts, p, q, &stream, tokens, &emitted, &error),
+                 SPECTR_BAD_INPUT, "vocabulary");
+  EXPECT_REFUSAL(spectr_verify(verifier, 2, 1, NULL, p, q, &stream, tokens, &emitted, &error),
+                 SPECTR_BAD_INPUT, "NULL");
   EXPECT_REFUSAL(spectr_verify(verifier, 2, SIZE_MAX, drafts, p, q, &stream, tokens, &emitted, &error),
                  SPECTR_BAD_INPUT, "too large");
   EXPECT_REFUSAL(spectr_verify_tree(verifier, 2, NULL, q, &stream, tokens, NULL, &emitted, &error),
@@ -91,13 +97,13 @@ static void of_laws(void) {
                  "steps");
   EXPECT_REFUSAL(spectr_law("block", NULL, rows, rows, 2, SIZE_MAX, 0, 2, &result, NULL, &error),
                  SPECTR_BAD_INPUT, "steps");
-  EXPECT_REFUSAL(spectr_law("block", NULL, rows, rows, 5000, 1, 0, 2, &result, NULL, &error), SPECTR_BAD_INPUT,
-                 "vocabulary must lie in");
+  EXPECT_REFUSAL(spectr_law("block", NULL, rows, rows, 5000, 1, 0, 2, &result, NULL, &error),
+                 SPECTR_BAD_INPUT, "vocabulary must lie in");
 }
 
-static void of_engines(const char *model) {
-  spectr_engine *engine = NULL;
-  spectr_completion *completion = NULL;
+static void of_engines(const char* model) {
+  spectr_engine* engine = NULL;
+  spectr_completion* completion = NULL;
   spectr_engine_options options = spectr_engine_defaults();
   EXPECT_REFUSAL(spectr_engine_load(&options, &engine, &error), SPECTR_BAD_INPUT, "model is NULL");
   options.model = "/does/not/exist.gguf";
@@ -114,11 +120,13 @@ static void of_engines(const char *model) {
                  "exactly one of prompt, tokens and messages");
   request.prompt = "Once";
   request.temperature = -1.0;
-  EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT, "temperature");
+  EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT,
+                 "temperature");
   request = spectr_request_defaults();
   request.prompt = "Once";
   request.method = "speculative";
-  EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT, "draft model");
+  EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT,
+                 "draft model");
   request.method = NULL;
   request.n = 0;
   EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT, "no prompt");
@@ -137,7 +145,7 @@ static void of_engines(const char *model) {
   spectr_engine_free(NULL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 2) return 2;
   of_plans();
   of_verifiers();

@@ -3,15 +3,17 @@
 
 #include "tests/capi/expect.h"
 
-static int is_near(double a, double b) { return fabs(a - b) <= 1e-12; }
+static int is_near(double a, double b) {
+  return fabs(a - b) <= 1e-12;
+}
 
 static const double p[] = {0.5, 1.0 / 3, 1.0 / 6}, q[] = {1.0 / 6, 1.0 / 3, 0.5};
 
 static void plans_have_the_targets_law(void) {
-  const char *const names[] = {"maximal", "k-seq", "recursive", "recursive-wor", "optimal", "otm-lp"};
+  const char* const names[] = {"maximal", "k-seq", "recursive", "recursive-wor", "optimal", "otm-lp"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     spectr_error error;
-    spectr_plan *plan = NULL;
+    spectr_plan* plan = NULL;
     EXPECT(spectr_plan_new(names[i], p, q, 3, 2, NULL, &plan, &error) == SPECTR_OK);
     EXPECT(error.status == SPECTR_OK && error.message[0] == '\0');
     EXPECT(spectr_plan_drafts(plan) == 2);
@@ -33,7 +35,7 @@ static void plans_have_the_targets_law(void) {
 }
 
 static void a_plan_accepts_as_often_as_it_says(void) {
-  spectr_plan *plan = NULL;
+  spectr_plan* plan = NULL;
   EXPECT(spectr_plan_new("optimal", p, q, 3, 2, NULL, &plan, NULL) == SPECTR_OK);
   double acceptance = 0.0, residual[3];
   bool exists = false;
@@ -67,21 +69,23 @@ static void a_chain_is_a_tree(void) {
   const int32_t tokens[] = {0, 1}, parents[] = {-1, 0};
   const float draft[] = {0.5f, 0.5f, 0.25f, 0.75f}, target[] = {0.25f, 0.75f, 0.5f, 0.5f, 1.0f, 0.0f};
   const double draft_doubles[] = {0.5, 0.5, 0.25, 0.75}, target_doubles[] = {0.25, 0.75, 0.5, 0.5, 1.0, 0.0};
-  spectr_verifier *verifier = NULL;
+  spectr_verifier* verifier = NULL;
   spectr_error error;
   EXPECT(spectr_verifier_new("block", NULL, &verifier, &error) == SPECTR_OK);
   EXPECT(spectr_verifier_is_lossless(verifier));
   const spectr_rows p_rows = {.f32 = draft, .count = 2}, q_rows = {.f32 = target, .count = 3};
   const spectr_rows q_doubles = {.f64 = target_doubles, .count = 3};
-  const spectr_tree tree = {.count = 2, .tokens = tokens, .parents = parents,
-                            .draft_probs = {.f64 = draft_doubles, .count = 2}};
+  const spectr_tree tree = {
+      .count = 2, .tokens = tokens, .parents = parents, .draft_probs = {.f64 = draft_doubles, .count = 2}};
   size_t lengths[4] = {0};
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const spectr_stream stream = {.seed = seed};
     int32_t chain[3], out[3], path[2];
     size_t emitted = 0, again = 0;
-    EXPECT(spectr_verify(verifier, 2, 2, tokens, p_rows, q_rows, &stream, chain, &emitted, &error) == SPECTR_OK);
-    EXPECT(spectr_verify_tree(verifier, 2, &tree, q_doubles, &stream, out, path, &again, &error) == SPECTR_OK);
+    EXPECT(spectr_verify(verifier, 2, 2, tokens, p_rows, q_rows, &stream, chain, &emitted, &error) ==
+           SPECTR_OK);
+    EXPECT(spectr_verify_tree(verifier, 2, &tree, q_doubles, &stream, out, path, &again, &error) ==
+           SPECTR_OK);
     EXPECT(emitted >= 1 && emitted <= 3 && emitted == again);
     EXPECT(memcmp(chain, out, emitted * sizeof *out) == 0);
     for (size_t i = 0; i + 1 < emitted; ++i) EXPECT(path[i] == (int32_t)i && out[i] == tokens[i]);

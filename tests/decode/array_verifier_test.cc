@@ -268,7 +268,7 @@ TEST(ArrayVerifier, TakesFloatsAndLogitsAsItTakesDoubles) {
 }
 
 TEST(ArrayVerifier, LetsSiblingsShareARow) {
-  OwnedArrays arrays = small_tree();
+  const OwnedArrays arrays = small_tree();
   DraftArrays shared = arrays.draft();
   const std::vector<std::int32_t> rows = {1, 1, 2};
   shared.rows = rows;

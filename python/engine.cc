@@ -1,0 +1,258 @@
+// The engine: completions, logits, likelihoods.
+#include "spectr/engine/engine.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "python/bindings.h"
+#include "spectr/engine/bundled_models.h"
+#include "spectr/engine/prompt_input.h"
+#include "spectr/engine/statistics_json.h"
+#include "spectr/engine/usable_processors.h"
+#include "spectr/sampling/likelihood.h"
+
+namespace spectr::python {
+namespace {
+
+constexpr std::size_t rows_per_pass = 64;
+
+using Paths = std::vector<std::filesystem::path>;
+
+struct PythonEngine {
+  std::shared_ptr<Engine> engine;
+};
+
+/// A completion of one choice, and the engine that decodes it.
+struct PythonCompletion {
+  std::shared_ptr<Engine> engine;
+  std::shared_ptr<const PreparedRequest> request;
+  std::shared_ptr<Completion> completion;
+
+  PythonCompletion(std::shared_ptr<Engine> of, std::shared_ptr<const PreparedRequest> prepared,
+                   std::shared_ptr<Completion> submitted)
+      : engine(std::move(of)), request(std::move(prepared)), completion(std::move(submitted)) {}
+  PythonCompletion(const PythonCompletion&) = delete;
+  PythonCompletion& operator=(const PythonCompletion&) = delete;
+  ~PythonCompletion() {
+    const nb::gil_scoped_release released;
+    completion->cancel();
+    completion->wait();
+  }
+};
+
+PythonEngine load(const std::optional<std::filesystem::path>& model, const Paths& drafts, int threads,
+                  std::size_t context, std::size_t slots, const std::string& device,
+                  const std::string& draft_device, bool measure_costs) {
+  const auto run = [&]() -> Result<std::unique_ptr<Engine>> {
+    const nb::gil_scoped_release released;
+    EngineOptions options;
+    options.models.drafts = drafts;
+    if (model) {
+      options.models.target = *model;
+    } else {
+      SPECTR_TRY(const BundledModels bundled, bundled_models());
+      options.models.target = bundled.target;
+      if (drafts.empty()) options.models.drafts = {bundled.draft};
+    }
+    options.models.threads = threads == 0 ? usable_processors() : threads;
+    options.models.context = context;
+    options.models.load.device = device;
+    options.models.load.draft_device = draft_device;
+    options.slots.slots = slots;
+    if (measure_costs) options.cost_file = CostFile();
+    return Engine::load(std::move(options));
+  };
+  return {value_or_raise(run())};
+}
+
+std::vector<Token> tokenize(const PythonEngine& engine, const std::string& text) {
+  return engine.engine->models().tokenizer->encode(text);
+}
+
+Result<void> check_tokens(std::span<const Token> tokens, const EngineModels& models) {
+  const std::size_t V = models.target->vocabulary();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || static_cast<std::size_t>(tokens[i]) >= V)
+      return error("tokens[{}] must lie in [0, {}], got {}", i, V - 1, tokens[i]);
+  }
+  return {};
+}
+
+nb::object detokenize(const PythonEngine& engine, const std::vector<Token>& tokens) {
+  value_or_raise(check_tokens(tokens, engine.engine->models()));
+  const std::string text = engine.engine->models().tokenizer->decode(tokens);
+  return nb::bytes(text.data(), text.size());
+}
+
+PromptInput prompt_of(const nb::object& prompt) {
+  if (nb::isinstance<nb::str>(prompt)) return nb::cast<std::string>(prompt);
+  if (!nb::isinstance<nb::list>(prompt)) return nb::cast<std::vector<Token>>(prompt);
+  std::vector<ChatMessage> messages;
+  for (const nb::handle message : nb::cast<nb::list>(prompt)) {
+    const auto [role, content] = nb::cast<std::pair<std::string, std::string>>(message);
+    messages.push_back(ChatMessage::of(role, content));
+  }
+  return messages;
+}
+
+void read_sampling(const nb::dict& sampling, WarpOptions& filters) {
+  for (const auto& [key, value] : sampling) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "temperature") filters.temperature = nb::cast<double>(value);
+    if (name == "top_k") filters.top_k = nb::cast<std::size_t>(value);
+    if (name == "top_p") filters.top_p = nb::cast<double>(value);
+    if (name == "min_p") filters.min_p = nb::cast<double>(value);
+    if (name == "repeat_penalty") filters.repeat_penalty = nb::cast<double>(value);
+  }
+}
+
+/// `prompt`: text, a tuple of tokens, or a list of (role, content).
+PythonCompletion* submit(const PythonEngine& engine, const nb::object& prompt, const nb::dict& sampling,
+                         const nb::dict& settings, const std::optional<std::string>& method,
+                         std::optional<std::size_t> limit, std::uint64_t seed,
+                         const std::vector<std::string>& stop, bool ignore_eos) {
+  Request request;
+  const PromptInput input = prompt_of(prompt);
+  request.method.method = method;
+  request.method.others = method_options(settings);
+  if (settings.contains("drafts")) request.method.drafts = request.method.others.drafts;
+  if (settings.contains("length")) request.method.length = request.method.others.length;
+  request.limit = limit;
+  request.seed = seed;
+  request.stop_words = stop;
+  request.ignore_eos = ignore_eos;
+  read_sampling(sampling, request.sampling);
+  std::shared_ptr<const PreparedRequest> prepared;
+  const auto run = [&]() -> Result<std::shared_ptr<Completion>> {
+    const nb::gil_scoped_release released;
+    SPECTR_TRY_VOID(add_prompt(input, engine.engine->models(), request));
+    SPECTR_TRY(prepared, engine.engine->prepare(std::move(request)));
+    auto completion = engine.engine->submit(prepared);
+    if (!completion) {
+      return error(ErrorCode::cancelled, "queue full ({} waiting); retry later",
+                   engine.engine->slot_options().queue);
+    }
+    return completion;
+  };
+  auto completion = value_or_raise(run());
+  return new PythonCompletion(engine.engine, std::move(prepared), std::move(completion));
+}
+
+/// Waits for news. Returns (text, reasoning, tokens, statistics), the last of them JSON with the last event;
+/// None after that. Ctrl-C ends the wait.
+nb::object next(const PythonCompletion& handle) {
+  constexpr std::chrono::milliseconds interval(100), now(0);
+  for (;;) {
+    std::optional<std::pair<std::size_t, CompletionEvent>> news;
+    bool ended = false;
+    {
+      const nb::gil_scoped_release released;
+      news = handle.completion->next(interval);
+      ended = !news && handle.completion->wait(now);
+      if (ended) news = handle.completion->next(now);
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!news && ended) return nb::none();
+    if (!news) continue;
+    const CompletionEvent& event = news->second;
+    std::vector<Token> tokens;
+    for (const TokenReport& token : event.delta.tokens) tokens.push_back(token.token);
+    std::optional<std::string> statistics;
+    if (event.result) {
+      if (event.result->reason == FinishReason::failed) raise(event.result->failure);
+      statistics = statistics_json(*event.result, handle.request->decoding);
+    }
+    return nb::make_tuple(event.delta.text, event.delta.reasoning, tokens, statistics);
+  }
+}
+
+using RowVisitor = std::function<void(std::size_t, const Logits&)>;
+
+/// Calls visit(i, logits) with the logits after each token i ≥ first.
+Result<void> for_each_row(const EngineModels& models, std::span<const Token> tokens, std::size_t first,
+                          const RowVisitor& visit) {
+  SPECTR_TRY_VOID(check_tokens(tokens, models));
+  if (tokens.empty()) return error("tokens is empty");
+  if (tokens.size() > models.context) {
+    return error(ErrorCode::context_full, "tokens has {} entries, but the context holds {}", tokens.size(),
+                 models.context);
+  }
+  SPECTR_TRY(const auto session, models.target->start(tokens.size(), rows_per_pass));
+  for (std::size_t begin = first; begin < tokens.size();) {
+    const std::size_t end = std::min(begin + rows_per_pass, tokens.size());
+    TokenTree chain(tokens[begin]);
+    std::vector<NodeId> path;
+    for (std::size_t i = begin + 1; i < end; ++i)
+      path.push_back(chain.child(path.empty() ? TokenTree::root : path.back(), tokens[i]));
+    SPECTR_TRY_VOID(session->score(tokens.first(begin + 1), chain));
+    for (std::size_t i = begin; i < end; ++i)
+      visit(i, session->logits(i == begin ? TokenTree::root : path[i - begin - 1]));
+    session->keep(path);
+    begin = end;
+  }
+  return {};
+}
+
+/// Returns the logits after every token, [n, V], or after the last, [1, V].
+nb::object logits(const PythonEngine& engine, const std::vector<Token>& tokens, bool all) {
+  const EngineModels& models = engine.engine->models();
+  const std::size_t V = models.target->vocabulary();
+  const std::size_t first = all || tokens.empty() ? 0 : tokens.size() - 1;
+  std::vector<float> rows;
+  const auto run = [&]() -> Result<void> {
+    const nb::gil_scoped_release released;
+    rows.reserve((tokens.size() - first) * V);
+    return for_each_row(models, tokens, first, [&](std::size_t, const Logits& row) {
+      std::visit([&](const auto& values) { rows.insert(rows.end(), values.begin(), values.end()); },
+                 row.values());
+    });
+  };
+  value_or_raise(run());
+  return array_of<float>(rows, {rows.size() / V, V});
+}
+
+/// Returns Σ −ln q over all tokens but the first.
+double sum_of_losses(const PythonEngine& engine, const std::vector<Token>& tokens) {
+  double sum = 0.0;
+  const auto run = [&]() -> Result<void> {
+    const nb::gil_scoped_release released;
+    return for_each_row(engine.engine->models(), tokens, 0, [&](std::size_t i, const Logits& row) {
+      if (i + 1 < tokens.size()) sum += negative_log_likelihood(row, tokens[i + 1]);
+    });
+  };
+  value_or_raise(run());
+  return sum;
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& module) {
+  nb::class_<PythonCompletion>(module, "Completion")
+      .def("next", &next)
+      .def("cancel", [](const PythonCompletion& handle) { handle.completion->cancel(); });
+  nb::class_<PythonEngine>(module, "Engine")
+      .def_prop_ro("vocab", [](const PythonEngine& e) { return e.engine->models().target->vocabulary(); })
+      .def_prop_ro("context", [](const PythonEngine& e) { return e.engine->context(); })
+      .def("submit", &submit, nb::rv_policy::take_ownership, nb::arg("prompt"), nb::arg("sampling"),
+           nb::arg("settings"), nb::arg("method").none(), nb::arg("limit").none(), nb::arg("seed"),
+           nb::arg("stop"), nb::arg("ignore_eos"))
+      .def("tokenize", &tokenize)
+      .def("detokenize", &detokenize)
+      .def("logits", &logits)
+      .def("sum_of_losses", &sum_of_losses);
+  module.def("load", &load, nb::arg("model").none(), nb::arg("drafts"), nb::arg("threads"),
+             nb::arg("context"), nb::arg("slots"), nb::arg("device"), nb::arg("draft_device"),
+             nb::arg("measure_costs"));
+}
+
+}  // namespace spectr::python
