@@ -185,6 +185,15 @@ TEST(ToolCalls, MayNameTheToolBeforeItsArguments) {
       R"(|get_time({})get({"a":1}))");
 }
 
+TEST(ToolCalls, OfHarmonyAreMessagesToFunctions) {
+  const ToolForm& form = harmony_tool_form();
+  expect_calls(form, R"(I look.<|channel|>commentary to=functions.get_weather<|message|>{"city": "Rome"})",
+               R"(I look.|get_weather({"city":"Rome"}))");
+  expect_calls(form, R"({"city": 1})", R"(|get_weather({"city":1}))", false, form.opening("get_weather"));
+  expect_calls(form, R"(<|channel|>commentary to=functions.get_time<|message|>{})", "|get_time({})", false,
+               form.opening(""));
+}
+
 TEST(ToolCalls, OfSmallModelsMayBeFencedInEveryForm) {
   for (const char* const source : {tool_templates::hermes, tool_templates::coder, tool_templates::plain}) {
     const ToolForm form = tool_form_by(source);

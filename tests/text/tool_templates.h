@@ -32,13 +32,13 @@ inline constexpr const char* glm =
 
 inline constexpr const char* llama =
     "{% for t in tools or [] %}{{ t | tojson }}{% endfor %}"
-    "{% for m in messages %}{{ '<|start|>' ~ m.role ~ '<|end|>\n\n' }}"
+    "{% for m in messages %}{{ '<|head|>' ~ m.role ~ '<|end|>\n\n' }}"
     "{% if 'tool_calls' in m %}{% if m.tool_calls | length != 1 %}{{ raise_exception('one call only') }}{% "
     "endif %}"
     "{{ '{\"name\": \"' ~ m.tool_calls[0].function.name ~ '\", \"parameters\": ' ~ "
     "(m.tool_calls[0].function.arguments | tojson) ~ '}' }}{% else %}{{ m.content | trim }}{% endif "
     "%}<|eot_id|>"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|start|>assistant<|end|>\n\n' }}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|head|>assistant<|end|>\n\n' }}{% endif %}"
     "{# <|python_tag|> #}";
 
 /// A list of calls with ids of nine letters and digits.

@@ -118,6 +118,7 @@ void ChatTemplate::probe_tools(std::string_view source) {
     tools_.form = tools_.prints_tools ? known_tool_form(source) : generic_tool_form();
     tools_.null_content = false;
   }
+  if (form_->kind == ReasoningForm::Kind::harmony && tools_.prints_tools) tools_.form = harmony_tool_form();
   constexpr std::string_view python = "<|python_tag|>";  // Llama 3 may write it before calls
   if (source.contains(python)) tools_.form.opens.emplace_back(python);
 

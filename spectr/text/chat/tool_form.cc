@@ -8,6 +8,7 @@
 
 #include "spectr/text/chat/call_space.h"
 #include "spectr/text/chat/json_extent.h"
+#include "spectr/text/reasoning.h"
 
 namespace spectr {
 namespace {
@@ -162,6 +163,15 @@ std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two)
 
 const ToolForm& generic_tool_form() {
   static const ToolForm form{.lead = R"({"name": ")", .middle = R"(", "arguments": )"};
+  return form;
+}
+
+const ToolForm& harmony_tool_form() {
+  static const ToolForm form{.kind = ToolForm::Kind::named,
+                             .opens = {std::string(harmony_call_open)},
+                             .lead = std::string(harmony_call_open),
+                             .middle = " <|constrain|>json<|message|>",
+                             .parallel = false};
   return form;
 }
 

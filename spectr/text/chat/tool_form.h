@@ -48,6 +48,9 @@ const ToolForm& known_tool_form(std::string_view source);
 /// Returns the form for models without one: JSON objects {"name", "arguments"}, without marks.
 const ToolForm& generic_tool_form();
 
+/// Returns the form for gpt-oss, by what ReasoningSplitter makes of its answers (with_calls()).
+const ToolForm& harmony_tool_form();
+
 /// Returns the part of `text` in which it differs from `other`, at the beginning and at the end.
 std::string_view difference(std::string_view text, std::string_view other);
 
