@@ -89,6 +89,10 @@ inline constexpr std::string_view marker_texts[] = {
     "<|tool_call|>",     // Granite
     "<|START_ACTION|>",  // Command R7B
     "<|END_ACTION|>",
+    "<minimax:tool_call>",  // MiniMax
+    "</minimax:tool_call>",
+    "<seed:tool_call>",  // Seed-OSS
+    "</seed:tool_call>",
     "[TOOL_CALLS]",  // Mistral
     "[CALL_ID]",
     "[ARGS]",

@@ -132,6 +132,14 @@ TEST(ToolCalls, MayHaveATagForEachArgument) {
   expect_calls(form, "<tool_call>{\"name\": \"get_time\"}</tool_call>", "|get_time({})");
 }
 
+TEST(ToolCalls, MayHaveNamesInAttributes) {
+  expect_calls(
+      tool_form_by(tool_templates::minimax),
+      "<calls>\n<invoke name=\"get_weather\">\n<parameter name=\"city\">Rome</parameter>\n</invoke>\n"
+      "<invoke name=\"get_time\">\n</invoke>\n</calls>",
+      R"(|get_weather({"city":"Rome"})get_time({}))");
+}
+
 TEST(ToolCalls, MayHaveATagForEachKeyAndValue) {
   const ToolForm form = tool_form_by(tool_templates::glm);
   expect_calls(form,
@@ -167,6 +175,14 @@ TEST(ToolCalls, MayBeLists) {
                "|get_time({})", false);
 }
 
+TEST(ToolCalls, MayHaveOtherNamesForTheirMembers) {
+  expect_calls(tool_form_by(tool_templates::cohere),
+               "<|START_ACTION|>[\n{\"tool_call_id\": \"0\", \"tool_name\": \"get_time\", \"parameters\": "
+               "{\"a\": 1}}\n]"
+               "<|END_ACTION|>",
+               R"(|get_time({"a":1}))");
+}
+
 TEST(ToolCalls, MayNameTheToolBeforeItsArguments) {
   const ToolForm ministral = tool_form_by(tool_templates::ministral);
   expect_calls(ministral, R"(Hm.[TOOL_CALLS]get_weather[ARGS]{"city": "Rome"}[TOOL_CALLS]get_time[ARGS]{})",
@@ -175,7 +191,7 @@ TEST(ToolCalls, MayNameTheToolBeforeItsArguments) {
   const ToolForm deepseek = tool_form_by(tool_templates::deepseek);
   expect_calls(deepseek, R"(<calls><call>get_time<sep>{}</call><call>get<sep>{"a": [1]}</call></calls>)",
                R"(|get_time({})get({"a":[1]}))");
-  const ToolForm& kimi = known_tool_form("<|tool_call_argument_begin|>");
+  const ToolForm& kimi = known_tool_form("<|im_middle|>");
   expect_calls(
       kimi,
       "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_time:0<|tool_call_argument_begin|>{}"

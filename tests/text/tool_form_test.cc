@@ -82,11 +82,32 @@ TEST(ToolForms, MayHaveATagForEachArgument) {
   EXPECT_EQ(glm.opening("f"), "<tool_call>f");
 }
 
+TEST(ToolForms, HaveWholeTags) {
+  EXPECT_EQ(difference("a<|START_CALL|>x<|END_CALL|>b", "a<|START_TEXT|>y<|END_ALL|>b"),
+            "<|START_CALL|>x<|END_CALL|>");
+  EXPECT_EQ(difference("abc", "adc"), "b");
+  EXPECT_EQ(difference("abc", "abc"), "");
+  EXPECT_EQ(difference("a", ""), "a");
+  const ToolForm form = form_of(tool_templates::cohere);
+  EXPECT_EQ(form.kind, Kind::json);
+  EXPECT_THAT(form.opens, ElementsAre("<|START_ACTION|>"));
+  EXPECT_THAT(form.closes, ElementsAre("<|END_ACTION|>"));
+  EXPECT_EQ(form.opening("f"), R"(<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters":)");
+}
+
+TEST(ToolForms, MayHaveNamesInAttributes) {
+  const ToolForm form = form_of(tool_templates::minimax);
+  EXPECT_EQ(form.kind, Kind::tagged);
+  EXPECT_THAT(form.opens, ElementsAre("<calls>", "<invoke name=\""));
+  EXPECT_THAT(form.closes, ElementsAre("</invoke>", "</calls>"));
+  EXPECT_EQ(form.opening("f"), "<calls>\n<invoke name=\"f\">");
+}
+
 TEST(ToolForms, OfTemplatesThatRenderNoCallsFollowFromTheirMarks) {
   const std::string tools = "{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}";
   EXPECT_THAT(form_of(tools + "{# <tool_call> #}").opens, ElementsAre("<tool_call>"));
   EXPECT_THAT(form_of(tools + "{# <|tool_call|> #}").opens, ElementsAre("<|tool_call|>"));
-  const ToolForm kimi = form_of(tools + "{# <|tool_call_argument_begin|> #}");
+  const ToolForm kimi = form_of(tools + "{# <|im_middle|> #}");
   EXPECT_EQ(kimi.kind, Kind::named);
   EXPECT_EQ(kimi.opening("f"),
             "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>");

@@ -68,6 +68,24 @@ inline constexpr const char* deepseek =
     "{{ c.function.arguments }}</call>{% endfor %}</calls>{% else %}{{ m.content }}{% endif %}</s>{% endfor "
     "%}";
 
+inline constexpr const char* cohere =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|TURN|>{{ m.role }}"
+    "{% if m.tool_calls %}<|START_THINKING|>{{ m.reasoning_content }}<|END_THINKING|><|START_ACTION|>["
+    "{% for c in m.tool_calls %}{{ '{\"tool_call_id\": \"' ~ loop.index0 ~ '\", \"tool_name\": \"' ~ "
+    "c.function.name ~ "
+    "'\", \"parameters\": ' ~ (c.function.arguments | tojson) ~ '}' ~ (',\n' if not loop.last else '') }}{% "
+    "endfor %}]"
+    "<|END_ACTION|>{% else %}<|START_RESPONSE|>{{ m.content }}<|END_RESPONSE|>{% endif %}<|END_TURN|>{% "
+    "endfor %}";
+
+inline constexpr const char* minimax =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}[{{ m.role }}]{{ "
+    "m.content }}"
+    "{% if m.tool_calls %}{{ '\n<calls>\n' }}{% for c in m.tool_calls %}{{ '<invoke name=\"' ~ "
+    "c.function.name ~ "
+    "'\">\n' }}{% for k, v in c.function.arguments | items %}{{ '<parameter name=\"' ~ k ~ '\">' ~ v ~ "
+    "'</parameter>\n' }}{% endfor %}{{ '</invoke>\n' }}{% endfor %}</calls>{% endif %}[end]{% endfor %}";
+
 /// Knows nothing of tools, and no system messages.
 inline constexpr const char* plain =
     "{% for m in messages %}{% if m.role not in ['user', 'assistant'] %}{{ raise_exception('no such role') }}"

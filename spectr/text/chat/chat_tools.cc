@@ -84,11 +84,16 @@ bool ChatTemplate::probe_calls(const jinja::Dict& values) {
   calls = {{std::string(ProbeCall::ids[0]), std::string(ProbeCall::name), arguments}};
   const auto one = run(messages, values, false);
   if (!one) return false;
-  const std::string_view call = difference(one->bytes(), said->bytes());
+  const auto without_thoughts = [&](const MarkedText& rendered) {
+    const std::string_view call = difference(rendered.bytes(), said->bytes());
+    const std::size_t close = form_->close.empty() ? std::string_view::npos : call.find(form_->close);
+    return close == std::string_view::npos ? call : call.substr(close + form_->close.size());
+  };
+  const std::string_view call = without_thoughts(*one);
   if (!prints_arguments(call)) return false;
   calls.push_back({std::string(ProbeCall::ids[1]), std::string(ProbeCall::other_name), arguments});
   const auto two = run(messages, values, false);
-  auto form = tool_form_of(call, two ? difference(two->bytes(), said->bytes()) : std::string_view());
+  auto form = tool_form_of(call, two ? without_thoughts(*two) : std::string_view());
   if (form) tools_.form = *std::move(form);
   return form.has_value();
 }

@@ -131,14 +131,18 @@ std::string ProbeCall::arguments() {
 }
 
 std::string_view difference(std::string_view text, std::string_view other) {
-  const auto first = std::ranges::mismatch(text, other);
-  text.remove_prefix(static_cast<std::size_t>(first.in1 - text.begin()));
-  other.remove_prefix(static_cast<std::size_t>(first.in2 - other.begin()));
-  while (!text.empty() && !other.empty() && text.back() == other.back()) {
-    text.remove_suffix(1);
-    other.remove_suffix(1);
-  }
-  return text;
+  std::size_t begin = 0, end = text.size(), other_end = other.size();
+  while (begin < end && begin < other_end && text[begin] == other[begin]) ++begin;
+  for (; end > begin && other_end > begin && text[end - 1] == other[other_end - 1]; --other_end) --end;
+  // Tags such as <|START_ACTION|> and <|START_RESPONSE|> have parts in common.
+  const auto tag_around = [text](std::size_t at) {
+    const std::size_t open = at == 0 ? nowhere_in_call : text.rfind('<', at - 1);
+    const std::size_t close = open == nowhere_in_call ? open : text.find('>', open);
+    return close == nowhere_in_call || close < at ? std::pair(at, at) : std::pair(open, close + 1);
+  };
+  begin = tag_around(begin).first;
+  end = std::max(tag_around(end).second, begin);
+  return text.substr(begin, end - begin);
 }
 
 std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two) {
@@ -178,7 +182,7 @@ const ToolForm& harmony_tool_form() {
 const ToolForm& known_tool_form(std::string_view source) {
   using Kind = ToolForm::Kind;
   static const std::pair<std::string_view, ToolForm> forms[] = {
-      {"<|tool_call_argument_begin|>",  // Kimi K2, which names calls by their ids
+      {"<|im_middle|>",  // Kimi K2, which names calls by their ids
        {.kind = Kind::named,
         .opens = {"<|tool_calls_section_begin|>", "<|tool_call_begin|>"},
         .closes = {"<|tool_call_end|>", "<|tool_calls_section_end|>"},
