@@ -51,8 +51,7 @@ const ToolForm& generic_tool_form();
 /// Returns the form for gpt-oss, by what ReasoningSplitter makes of its answers (with_calls()).
 const ToolForm& harmony_tool_form();
 
-/// Returns `text` without what it has in common with `other` at the beginning and at the end. Tags in angle
-/// brackets stay whole.
+/// Returns `text` without the beginning and the end that `other` has, too. Tags <…> stay whole.
 std::string_view difference(std::string_view text, std::string_view other);
 
 }  // namespace spectr
