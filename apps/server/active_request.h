@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "apps/server/answers/format.h"
 #include "apps/server/requests/generation_request.h"
@@ -11,6 +12,14 @@
 #include "spectr/engine/request.h"
 
 namespace spectr::server {
+
+/// News of one answer.
+struct AnswerNews {
+  AnswerDelta delta;
+  std::vector<PromptProgress> progress = {};
+  std::optional<CompletionResult> result = {};  ///< set once, with the last news
+  bool called = false;                          ///< the answer has calls
+};
 
 /// A request for completions and everything that its answer needs, as long as it takes. Its end cancels the
 /// completions.
@@ -26,11 +35,16 @@ struct ActiveRequest {
     if (std::chrono::steady_clock::now() > deadline) completion->cancel(FinishReason::timeout);
   }
 
+  /// Takes what an answer has got since the last call, without waiting.
+  AnswerNews take(std::size_t choice);
+
   std::shared_ptr<void> handle;  ///< counts it in the service
   GenerationRequest request;
   std::shared_ptr<const PreparedRequest> prepared;
   std::optional<AnswerHead> head;  ///< refers to the two above
   std::shared_ptr<Completion> completion;
+  std::vector<ToolCallParser> parsers;  ///< of each answer, if tools are offered
+  std::vector<std::size_t> calls;       ///< found so far in each answer
   std::chrono::steady_clock::time_point deadline;
 };
 

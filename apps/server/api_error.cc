@@ -62,4 +62,10 @@ Json ApiError::json() const {
   return {{"error", error}};
 }
 
+Json ApiError::named_json() const {
+  Json named = {{"type", "error"}};
+  named.update(json());
+  return named;
+}
+
 }  // namespace spectr::server

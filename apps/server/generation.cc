@@ -21,7 +21,11 @@ namespace {
 std::string make_id(Api api) {
   static std::atomic<std::uint64_t> number = 0;
   static const std::uint32_t run = std::random_device{}();
-  return fmt::format("{}-{:08x}{:08x}", api == Api::chat ? "chatcmpl" : "cmpl", run, ++number);
+  const char* const kind = api == Api::chat        ? "chatcmpl-"
+                           : api == Api::messages  ? "msg_"
+                           : api == Api::responses ? "resp_"
+                                                   : "cmpl-";
+  return fmt::format("{}{:08x}{:08x}", kind, run, ++number);
 }
 
 }  // namespace
@@ -36,6 +40,11 @@ std::unique_ptr<http::Reply> begin_generation(Service& service, Api api, const h
   active->prepared = prepare(active->request, engine);
   active->head.emplace(AnswerHead{active->request, *engine.models().tokenizer, *active->prepared,
                                   make_id(api), std::time(nullptr), service.name()});
+  if (is_conversation(api)) {
+    const std::size_t choices = active->prepared->completions();
+    active->parsers = tool_call_parsers(active->request.chat, *engine.models().chat_template, choices);
+    active->calls.resize(choices);
+  }
   active->deadline = deadline;
   active->completion = engine.submit(active->prepared, [wake](Completion&) { wake(); });
   if (!active->completion) throw ApiError::queue_full(engine.slot_options().queue, service.retry_after());

@@ -154,9 +154,15 @@ void Routes::add_information(Service& service, bool metrics) {
 void Routes::add_texts(Service& service) {
   const auto generates = [&](const char* path, Api api) {
     paths_.add(path, writable, [&service, api](const Request& request, const Wake& wake) -> http::Answer {
-      return begin_generation(service, api, request, wake);
+      try {
+        return begin_generation(service, api, request, wake);
+      } catch (const ApiError& failure) {
+        return response_of(failure, api == Api::messages);
+      }
     });
   };
+  generates("/v1/messages", Api::messages);
+  for (const char* path : {"/v1/responses", "/responses"}) generates(path, Api::responses);
   generates("/v1/completions", Api::completion);
   generates("/completions", Api::both);
   for (const char* path : {"/v1/chat/completions", "/chat/completions"}) generates(path, Api::chat);
@@ -176,6 +182,7 @@ void Routes::add_texts(Service& service) {
   computes("/apply-template", apply_template);
   for (const char* path : {"/v1/chat/completions/input_tokens", "/chat/completions/input_tokens"})
     computes(path, count_input_tokens);
+  computes("/v1/messages/count_tokens", count_message_tokens);
 }
 
 }  // namespace spectr::server

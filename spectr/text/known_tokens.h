@@ -59,8 +59,8 @@ inline constexpr NoEnd no_ends[] = {
     {"</s>", {"<|tool_response>", "<turn|>"}},  // Gemma 4: HTML
 };
 
-/// They divide an answer into thoughts and what is said, and are printed though they are control tokens: who
-/// reads the answer looks for them.
+/// They divide an answer into thoughts, content and calls of tools, and are printed though they are control
+/// tokens: readers of the answer look for them.
 inline constexpr std::string_view marker_texts[] = {
     "<|start|>",
     "<|channel|>",
@@ -78,6 +78,34 @@ inline constexpr std::string_view marker_texts[] = {
     "<|END_THINKING|>",  // Command R7B
     "<|START_RESPONSE|>",
     "<|END_RESPONSE|>",
+    // Calls of tools.
+    "<tool_call>",
+    "</tool_call>",  // Hermes, Qwen, GLM
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",      // GLM
+    "<|python_tag|>",    // Llama 3
+    "<|tool_call|>",     // Granite
+    "<|START_ACTION|>",  // Command R7B
+    "<|END_ACTION|>",
+    "<minimax:tool_call>",  // MiniMax
+    "</minimax:tool_call>",
+    "<seed:tool_call>",  // Seed-OSS
+    "</seed:tool_call>",
+    "[TOOL_CALLS]",  // Mistral
+    "[CALL_ID]",
+    "[ARGS]",
+    "<|tool_calls_section_begin|>",  // Kimi K2
+    "<|tool_calls_section_end|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+    "<\uFF5Ctool\u2581calls\u2581begin\uFF5C>",  // DeepSeek
+    "<\uFF5Ctool\u2581calls\u2581end\uFF5C>",
+    "<\uFF5Ctool\u2581call\u2581begin\uFF5C>",
+    "<\uFF5Ctool\u2581call\u2581end\uFF5C>",
+    "<\uFF5Ctool\u2581sep\uFF5C>",
 };
 
 }  // namespace spectr

@@ -140,7 +140,8 @@ class TaggedSplitter final : public ReasoningSplitter {
 /// "analysis" has the thoughts, all others what is said. A text without marks is said.
 class HarmonySplitter final : public ReasoningSplitter {
  public:
-  HarmonySplitter() : marks_({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"}) {}
+  explicit HarmonySplitter(bool keeps_calls)
+      : keeps_calls_(keeps_calls), marks_({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"}) {}
 
   SplitParts push(std::string_view text) override {
     pending_ += text;
@@ -150,7 +151,12 @@ class HarmonySplitter final : public ReasoningSplitter {
       in_name_ = mark->word == "<|channel|>";
       in_header_ = mark->word != "<|message|>";
       if (in_header_ && mark->word != "<|constrain|>") channel_.clear();
-      if (!in_header_) told_ = false;
+      if (mark->word == "<|start|>") header_.clear();
+      if (in_header_) header_ += ' ';
+      if (!in_header_) {
+        told_ = false;
+        begin_call(parts);
+      }
       pending_.erase(0, mark->word.size());
     }
     take(marks_.certain(pending_), parts);
@@ -166,6 +172,7 @@ class HarmonySplitter final : public ReasoningSplitter {
  private:
   /// Takes the first bytes of what is pending, among which is no mark.
   void take(std::size_t count, SplitParts& parts) {
+    if (in_header_) header_.append(pending_, 0, count);
     if (in_name_) {
       channel_.append(pending_, 0, count);
     } else if (!in_header_ && count > 0) {
@@ -177,7 +184,23 @@ class HarmonySplitter final : public ReasoningSplitter {
     pending_.erase(0, count);
   }
 
+  /// Writes the header of a message to a function, which has just ended.
+  void begin_call(SplitParts& parts) {
+    constexpr std::string_view to = "to=functions.";
+    const std::string header = std::exchange(header_, {});
+    const std::size_t at = header.find(to);
+    if (!keeps_calls_ || at == std::string::npos) return;
+    const auto name = std::string_view(header).substr(at + to.size());
+    parts.content.append(harmony_call_open)
+        .append(name.substr(0, name.find_first_of(blanks)))
+        .append(harmony_call_middle);
+    told_ = said_ = true;
+    channel_.clear();  // a call is content in every channel
+  }
+
+  bool keeps_calls_;
   StopWords marks_;
+  std::string header_;  // of the message at hand, without its marks
   bool in_header_ = false, in_name_ = false;
   bool told_ = false;  // something of the message at hand
   bool thought_ = false, said_ = false;
@@ -190,6 +213,11 @@ class HarmonySplitter final : public ReasoningSplitter {
 const ReasoningForm& reasoning_form(std::string_view chat_template) {
   const auto speaks_of = [&](const Known& known) { return chat_template.contains(known.mark); };
   return std::ranges::find_if(forms, speaks_of)->form;
+}
+
+const ReasoningForm& with_calls(const ReasoningForm& form) {
+  static constexpr ReasoningForm harmony{Kind::harmony, "<|start|>assistant", "", {}, true};
+  return form.kind == Kind::harmony ? harmony : form;
 }
 
 std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form) {
@@ -212,7 +240,7 @@ std::unique_ptr<ReasoningSplitter> ReasoningSplitter::make(const ReasoningForm& 
                                                            std::string_view begun) {
   std::unique_ptr<ReasoningSplitter> splitter;
   if (form.kind == Kind::harmony) {
-    splitter = std::make_unique<HarmonySplitter>();
+    splitter = std::make_unique<HarmonySplitter>(form.keeps_calls);
   } else {
     splitter = std::make_unique<TaggedSplitter>(form);
   }

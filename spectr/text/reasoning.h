@@ -20,10 +20,19 @@ struct ReasoningForm {
   std::string_view close;  ///< of tagged
   /// Marks around what is said, which are no part of it.
   std::span<const std::string_view> around = {};
+  /// Of harmony: content keeps the header of a message to a function, as harmony_call_open, the name of the
+  /// function, and harmony_call_middle. Otherwise its text alone is content.
+  bool keeps_calls = false;
 };
+
+inline constexpr std::string_view harmony_call_open = "<|channel|>commentary to=functions.",
+                                  harmony_call_middle = "<|message|>";
 
 /// The form that a chat template speaks of; tags <think> where it speaks of none.
 const ReasoningForm& reasoning_form(std::string_view chat_template);
+
+/// Returns the same form for answers whose calls of tools are looked for.
+const ReasoningForm& with_calls(const ReasoningForm& form);
 
 /// What a prompt already has of the answer that goes on after it: thoughts that the template opens, and a
 /// quoted beginning of the answer.

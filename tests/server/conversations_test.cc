@@ -32,11 +32,11 @@ TEST_F(Conversations, ThatAreNoneAreRefused) {
   }
 }
 
-TEST_F(Conversations, ACallOfAToolIsNamedThoughThereIsNoContent) {
+TEST_F(Conversations, ACallWithoutAFunctionIsNamed) {
   const auto reply = server().post("/v1/chat/completions", std::string(R"({"messages": [{"role": "assistant",
       "content": null, "tool_calls": [{"id": "1"}]}]})"));
   EXPECT_EQ(reply.status, 400);
-  EXPECT_THAT(reply.body, HasSubstr("'messages[0].tool_calls' is not supported"));
+  EXPECT_THAT(reply.body, HasSubstr("'messages[0].tool_calls[0].function' is missing"));
 }
 
 TEST_F(Conversations, SetNoVariablesThatTheServerSets) {

@@ -98,5 +98,31 @@ TEST(Reasoning, HarmonysPromptMayHaveBegunTheMessage) {
   expect_split(harmony, "Hm.<|end|>", "Hm.|", "<|channel|>analysis<|message|>");
 }
 
+TEST(Reasoning, HarmonysCallsKeepTheirHeaders) {
+  const ReasoningForm& form = with_calls(reasoning_form(harmony));
+  const std::string_view answers[] = {
+      "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f "
+      "<|constrain|>json<|message|>{}",
+      "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant to=functions.f<|channel|>commentary "
+      "json<|message|>{}",
+      "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>analysis to=functions.f "
+      "code<|message|>{}"};
+  for (const std::string_view answer : answers) {
+    for (const std::size_t piece : {1U, 3U, 1000U}) {
+      const auto splitter = ReasoningSplitter::make(form);
+      ReasoningSplitter::Parts all;
+      for (std::size_t at = 0; at < answer.size(); at += piece) {
+        const auto parts = splitter->push(answer.substr(at, piece));
+        all.reasoning += parts.reasoning;
+        all.content += parts.content;
+      }
+      all.content += splitter->finish().content;
+      EXPECT_EQ(all.reasoning, "Hm.");
+      EXPECT_EQ(all.content, "<|channel|>commentary to=functions.f<|message|>{}") << answer;
+    }
+  }
+  EXPECT_EQ(&with_calls(reasoning_form(thinks)), &reasoning_form(thinks));
+}
+
 }  // namespace
 }  // namespace spectr

@@ -9,12 +9,12 @@ class BilingualFormat final : public Format {
   explicit BilingualFormat(const AnswerHead& head)
       : openai_(openai_format(head)), native_(native_format(head)) {}
 
-  std::optional<Json> opening(std::size_t choice) const override { return openai_->opening(choice); }
-  Json chunk(std::size_t choice, const TextDelta& delta) const override {
+  Events opening(std::size_t choice) override { return openai_->opening(choice); }
+  Events chunk(std::size_t choice, const AnswerDelta& delta) override {
     return both(openai_->chunk(choice, delta), native_->chunk(choice, delta));
   }
-  Json end(std::size_t choice, const CompletionResult& result) const override {
-    return both(openai_->end(choice, result), native_->end(choice, result));
+  Events end(std::size_t choice, const CompletionResult& result, bool called) override {
+    return both(openai_->end(choice, result, called), native_->end(choice, result, called));
   }
   std::optional<Json> usage(std::span<const CompletionResult> results) const override {
     return openai_->usage(results);
@@ -25,6 +25,10 @@ class BilingualFormat final : public Format {
   }
 
  private:
+  /// Both have one event for each.
+  static Events both(const Events& openai, const Events& native) {
+    return Events(1, both(openai.front(), native.front()));
+  }
   /// What both tell is told as OpenAI has it.
   static Json both(Json openai, const Json& native) {
     for (const auto& [name, value] : native.items()) {

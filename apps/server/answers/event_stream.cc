@@ -27,7 +27,7 @@ class EventStream final : public http::Reply {
       head.headers.add("X-Accel-Buffering", "no");
       sink.begin(std::move(head), std::string(comment));
       for (std::size_t i = 0; i < results_.size(); ++i) {
-        if (const auto opening = format_->opening(i)) send(*opening, sink);
+        send(format_->opening(i), sink);
       }
       sink.note("prompt_tokens", prompt_tokens_of(*active_->prepared));
     }
@@ -42,13 +42,17 @@ class EventStream final : public http::Reply {
  private:
   void tell(std::size_t i, http::Sink& sink) {
     const GenerationRequest& request = active_->request;
-    const auto [delta, progress, expectation, result] = active_->completion->take(i);
+    const auto [delta, progress, result, called] = active_->take(i);
     const bool tells_tokens =
         request.api == Api::native || request.details || request.tokens || request.alternatives;
     generated_ += delta.tokens.size();
     for (const PromptProgress& step : progress) send(format_->progress(i, step), sink);
-    if (!delta.text.empty() || !delta.reasoning.empty() || (tells_tokens && !delta.tokens.empty()))
+    if (!delta.text.empty() || !delta.reasoning.empty() || !delta.calls.empty() ||
+        (tells_tokens && !delta.tokens.empty())) {
       send(format_->chunk(i, delta), sink);
+    } else if (!delta.tokens.empty() && !active_->parsers.empty()) {
+      sink.write(std::string(comment));  // a call that is not complete
+    }
     if (!result) return;
     results_[i] = result;
     --left_;
@@ -56,15 +60,15 @@ class EventStream final : public http::Reply {
       // Texts that never began have been cut off by what cut off the others.
       if (!has_reason_ || result->reason != FinishReason::not_started) sink.note("reason", failure->what());
       has_reason_ = true;
-      return send(failure->json(), sink);
+      return send(format_->failure(*failure), sink);
     }
     if (result->reason == FinishReason::cancelled) {
       const ApiError stopped = ApiError::unavailable("cancelled: the server stops", 1);
       sink.note("reason", stopped.what());
       has_reason_ = true;
-      return send(stopped.json(), sink);
+      return send(format_->failure(stopped), sink);
     }
-    send(format_->end(i, *result), sink);
+    send(format_->end(i, *result, called), sink);
   }
 
   void finish(http::Sink& sink) {
@@ -75,7 +79,13 @@ class EventStream final : public http::Reply {
     sink.end();
   }
 
-  static void send(const Json& event, http::Sink& sink) { sink.write("data: " + text_of(event) + "\n\n"); }
+  void send(const Json& event, http::Sink& sink) const {
+    if (format_->names_events()) sink.write("event: " + event["type"].get<std::string>() + "\n");
+    sink.write("data: " + text_of(event) + "\n\n");
+  }
+  void send(const Events& events, http::Sink& sink) const {
+    for (const Json& event : events) send(event, sink);
+  }
 
   std::unique_ptr<ActiveRequest> active_;
   std::unique_ptr<Format> format_;

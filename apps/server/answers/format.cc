@@ -8,8 +8,8 @@ double AnswerHead::log_probability(const TokenReport& report) const {
   return request.sampled_alternatives ? std::log(report.target.value_or(0.0)) : report.log_probability;
 }
 
-Json Format::progress(std::size_t choice, const PromptProgress& progress) const {
-  Json event = chunk(choice, {});
+Json Format::progress(std::size_t choice, const PromptProgress& progress) {
+  Json event = chunk(choice, {}).front();
   event["prompt_progress"] = {{"total", progress.total},
                               {"cache", progress.cached},
                               {"processed", progress.processed},
@@ -18,8 +18,20 @@ Json Format::progress(std::size_t choice, const PromptProgress& progress) const 
 }
 
 std::unique_ptr<Format> make_format(const AnswerHead& head) {
-  if (head.request.api == Api::native) return native_format(head);
-  return head.request.api == Api::both ? bilingual_format(head) : openai_format(head);
+  switch (head.request.api) {
+    case Api::native:
+      return native_format(head);
+    case Api::both:
+      return bilingual_format(head);
+    case Api::messages:
+      return messages_format(head);
+    case Api::responses:
+      return responses_format(head);
+    case Api::completion:
+    case Api::chat:
+      break;
+  }
+  return openai_format(head);
 }
 
 }  // namespace spectr::server

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "apps/server/answers/report.h"
 #include "apps/server/requests/generation_request.h"
@@ -26,19 +27,25 @@ struct AnswerHead {
   double log_probability(const TokenReport& report) const;
 };
 
-/// How one API tells texts.
+using Events = std::vector<Json>;
+
+/// How one API tells texts. Belongs to one answer.
 class Format {
  public:
   virtual ~Format() = default;
 
-  /// The event that comes before all others of a choice, where the API has one.
-  virtual std::optional<Json> opening(std::size_t choice) const = 0;
-  /// A streamed event: what has been added to a text.
-  virtual Json chunk(std::size_t choice, const TextDelta& delta) const = 0;
+  /// The events that come before all others of a choice, where the API has some.
+  virtual Events opening(std::size_t choice) = 0;
+  /// What has been added to an answer; at least one event.
+  virtual Events chunk(std::size_t choice, const AnswerDelta& delta) = 0;
   /// A streamed event: how far the prompt of a text has been read.
-  Json progress(std::size_t choice, const PromptProgress& progress) const;
-  /// The last event of a text.
-  virtual Json end(std::size_t choice, const CompletionResult& result) const = 0;
+  Json progress(std::size_t choice, const PromptProgress& progress);
+  /// The last events of an answer; `called`: it has calls.
+  virtual Events end(std::size_t choice, const CompletionResult& result, bool called) = 0;
+  /// The event of an answer that fails.
+  virtual Json failure(const ApiError& error) const { return error.json(); }
+  /// Whether each event is named by its member "type".
+  virtual bool names_events() const { return false; }
   /// An event after the last text, for those who asked for the usage.
   virtual std::optional<Json> usage(std::span<const CompletionResult> results) const = 0;
   /// Whether "[DONE]" ends the stream.
@@ -51,6 +58,10 @@ class Format {
 std::unique_ptr<Format> make_format(const AnswerHead& head);
 std::unique_ptr<Format> openai_format(const AnswerHead& head);
 std::unique_ptr<Format> native_format(const AnswerHead& head);
+/// /v1/messages.
+std::unique_ptr<Format> messages_format(const AnswerHead& head);
+/// /v1/responses.
+std::unique_ptr<Format> responses_format(const AnswerHead& head);
 /// Both at once: what OpenAI tells, and beside it what only llama.cpp does.
 std::unique_ptr<Format> bilingual_format(const AnswerHead& head);
 

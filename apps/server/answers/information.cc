@@ -39,6 +39,13 @@ Json defaults_of(const Service& service) {
   return params;
 }
 
+/// Returns the tokens of the prompt of a conversation.
+std::size_t prompt_length(const Service& service, const std::string& body, Api api) {
+  const auto request = GenerationRequest::read(parse_body(body), api, service.options().defaults);
+  const MarkedText prompt = chat_prompt(request.chat, service.models().chat_template);
+  return service.models().tokenizer->encode(prompt, true).size();
+}
+
 }  // namespace
 
 Json model_json(const Service& service, const std::string& name) {
@@ -49,7 +56,11 @@ Json model_json(const Service& service, const std::string& name) {
 }
 
 Json models_json(const Service& service) {
-  return {{"object", "list"}, {"data", Json::array({describe(service)})}};
+  Json listed = {{"name", service.name()}, {"model", service.name()}, {"type", "model"}};
+  listed["capabilities"] = {"completion"};
+  return {{"object", "list"},
+          {"data", Json::array({describe(service)})},
+          {"models", Json::array({std::move(listed)})}};  // the same for other clients
 }
 
 Json props_json(const Service& service) {
@@ -146,11 +157,11 @@ Json apply_template(const Service& service, const std::string& body) {
 }
 
 Json count_input_tokens(const Service& service, const std::string& body) {
-  const GenerationRequest request =
-      GenerationRequest::read(parse_body(body), Api::chat, service.options().defaults);
-  const MarkedText prompt = chat_prompt(request.chat, service.models().chat_template);
-  return {{"object", "response.input_tokens"},
-          {"input_tokens", service.models().tokenizer->encode(prompt, true).size()}};
+  return {{"object", "response.input_tokens"}, {"input_tokens", prompt_length(service, body, Api::chat)}};
+}
+
+Json count_message_tokens(const Service& service, const std::string& body) {
+  return {{"input_tokens", prompt_length(service, body, Api::messages)}};
 }
 
 }  // namespace spectr::server

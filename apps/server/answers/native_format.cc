@@ -51,16 +51,16 @@ class NativeFormat final : public Format {
  public:
   explicit NativeFormat(const AnswerHead& head) : head_(head) {}
 
-  std::optional<Json> opening(std::size_t) const override { return std::nullopt; }
+  Events opening(std::size_t) override { return {}; }
 
-  Json chunk(std::size_t choice, const TextDelta& delta) const override {
+  Events chunk(std::size_t choice, const AnswerDelta& delta) override {
     Json event = {{"index", choice}, {"content", delta.text}, {"tokens", tokens_of(delta)}, {"stop", false}};
     add_tokens(event, delta);
-    return event;
+    return Events(1, std::move(event));
   }
 
-  Json end(std::size_t choice, const CompletionResult& result) const override {
-    return closing(choice, {}, result);
+  Events end(std::size_t choice, const CompletionResult& result, bool) override {
+    return Events(1, closing(choice, {}, result));
   }
 
   std::optional<Json> usage(std::span<const CompletionResult>) const override { return std::nullopt; }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/server/answers/format.h"
 #include "spectr/base/version.h"
@@ -23,30 +24,31 @@ class OpenAiFormat final : public Format {
  public:
   explicit OpenAiFormat(const AnswerHead& head) : head_(head), chat_(head.request.api == Api::chat) {}
 
-  std::optional<Json> opening(std::size_t choice) const override {
-    if (!chat_) return std::nullopt;
+  Events opening(std::size_t choice) override {
+    if (!chat_) return {};
     Json one = {{"index", choice}, {"delta", {{"role", "assistant"}, {"content", ""}}}};
     one["logprobs"] = nullptr;
     one["finish_reason"] = nullptr;
-    return event_with(Json::array({std::move(one)}));
+    return Events(1, event_with(Json::array({std::move(one)})));
   }
 
-  Json chunk(std::size_t choice, const TextDelta& delta) const override {
-    Json one = {{"index", choice}};
-    if (chat_) {
-      one["delta"] = Json::object();
-      if (!delta.reasoning.empty()) one["delta"]["reasoning_content"] = delta.reasoning;
-      if (delta.reasoning.empty() || !delta.text.empty()) one["delta"]["content"] = delta.text;
-    } else {
-      one["text"] = delta.text;
+  Events chunk(std::size_t choice, const AnswerDelta& delta) override {
+    Events events;
+    const bool tells_tokens = head_.request.alternatives || head_.request.details || head_.request.tokens;
+    if (delta.calls.empty() || tells_tokens || !delta.text.empty() || !delta.reasoning.empty())
+      events.push_back(text_event(choice, delta));
+    for (std::size_t i = 0; i < delta.calls.size(); ++i) {
+      Json whole = call_json(delta.calls[i]), rest = Json::object();
+      const std::size_t index = delta.first_call + i;
+      whole["index"] = rest["index"] = index;
+      rest["function"]["arguments"] = std::exchange(whole["function"]["arguments"], "");
+      events.push_back(call_event(choice, std::move(whole)));
+      events.push_back(call_event(choice, std::move(rest)));
     }
-    one["logprobs"] = log_probabilities(delta);
-    one["finish_reason"] = nullptr;
-    add_details(one, delta);
-    return event_with(Json::array({std::move(one)}));
+    return events;
   }
 
-  Json end(std::size_t choice, const CompletionResult& result) const override {
+  Events end(std::size_t choice, const CompletionResult& result, bool called) override {
     Json one = {{"index", choice}};
     if (chat_) {
       one["delta"] = Json::object();
@@ -54,10 +56,10 @@ class OpenAiFormat final : public Format {
       one["text"] = "";
     }
     one["logprobs"] = nullptr;
-    one["finish_reason"] = finish_reason(result);
+    one["finish_reason"] = finish_reason(result, called);
     Json event = event_with(Json::array({std::move(one)}));
     add_statistics(event, {&result, 1}, choice);
-    return event;
+    return Events(1, std::move(event));
   }
 
   std::optional<Json> usage(std::span<const CompletionResult> results) const override {
@@ -72,16 +74,16 @@ class OpenAiFormat final : public Format {
     Json choices = Json::array();
     std::vector<CompletionResult> results;
     for (std::size_t i = 0; i < texts.size(); ++i) {
+      const AnswerDelta& all = texts[i].all;
       Json one = {{"index", i}};
       if (chat_) {
-        one["message"] = {{"role", "assistant"}, {"content", texts[i].all.text}};
-        if (!texts[i].all.reasoning.empty()) one["message"]["reasoning_content"] = texts[i].all.reasoning;
+        one["message"] = message_of(all);
       } else {
-        one["text"] = texts[i].all.text;
+        one["text"] = all.text;
       }
-      one["logprobs"] = log_probabilities(texts[i].all);
-      one["finish_reason"] = finish_reason(texts[i].result);
-      add_details(one, texts[i].all);
+      one["logprobs"] = log_probabilities(all);
+      one["finish_reason"] = finish_reason(texts[i].result, !all.calls.empty());
+      add_details(one, all);
       choices.push_back(std::move(one));
       results.push_back(texts[i].result);
     }
@@ -92,6 +94,46 @@ class OpenAiFormat final : public Format {
   }
 
  private:
+  static Json call_json(const ToolCall& call) {
+    return {{"id", call.id},
+            {"type", "function"},
+            {"function", {{"name", call.name}, {"arguments", call.arguments}}}};
+  }
+
+  /// The message of an answer that is complete.
+  static Json message_of(const AnswerDelta& all) {
+    Json message = {{"role", "assistant"}, {"content", all.text}};
+    if (!all.calls.empty() && all.text.empty()) message["content"] = nullptr;
+    if (!all.reasoning.empty()) message["reasoning_content"] = all.reasoning;
+    if (all.calls.empty()) return message;
+    message["tool_calls"] = Json::array();
+    for (const ToolCall& call : all.calls) message["tool_calls"].push_back(call_json(call));
+    return message;
+  }
+
+  Json call_event(std::size_t choice, Json call) const {
+    Json one = {{"index", choice}};
+    one["delta"]["tool_calls"] = Json::array({std::move(call)});
+    one["logprobs"] = nullptr;
+    one["finish_reason"] = nullptr;
+    return event_with(Json::array({std::move(one)}));
+  }
+
+  Json text_event(std::size_t choice, const AnswerDelta& delta) const {
+    Json one = {{"index", choice}};
+    if (chat_) {
+      one["delta"] = Json::object();
+      if (!delta.reasoning.empty()) one["delta"]["reasoning_content"] = delta.reasoning;
+      if (delta.reasoning.empty() || !delta.text.empty()) one["delta"]["content"] = delta.text;
+    } else {
+      one["text"] = delta.text;
+    }
+    one["logprobs"] = log_probabilities(delta);
+    one["finish_reason"] = nullptr;
+    add_details(one, delta);
+    return event_with(Json::array({std::move(one)}));
+  }
+
   Json envelope(bool streamed, Json choices) const {
     const std::string_view object = !chat_     ? "text_completion"
                                     : streamed ? "chat.completion.chunk"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -41,6 +42,11 @@ std::size_t cached_by_all(std::span<const CompletionResult> texts) {
 }
 
 }  // namespace
+
+void AnswerDelta::append(AnswerDelta later) {
+  std::ranges::move(later.calls, std::back_inserter(calls));
+  TextDelta::append(std::move(later));
+}
 
 std::size_t prompt_tokens_of(const PreparedRequest& request) {
   std::size_t tokens = 0;
@@ -204,11 +210,11 @@ std::optional<ApiError> failure_of(const CompletionResult& result) {
   return std::nullopt;
 }
 
-std::string_view finish_reason(const CompletionResult& result) {
+std::string_view finish_reason(const CompletionResult& result, bool called) {
   switch (result.reason) {
     case FinishReason::eos:
     case FinishReason::word:
-      return "stop";
+      return called ? "tool_calls" : "stop";
     case FinishReason::timeout:
       return "timeout";
     case FinishReason::cancelled:

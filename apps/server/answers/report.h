@@ -10,12 +10,21 @@
 #include "apps/support/json.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"
+#include "spectr/text/chat/chat_message.h"
 
 namespace spectr::server {
 
-/// A text that is complete.
+/// What has been added to an answer: text, and the calls in it.
+struct AnswerDelta : TextDelta {
+  std::vector<ToolCall> calls = {};
+  std::size_t first_call = 0;  ///< index of the first of these calls in the answer
+
+  void append(AnswerDelta later);
+};
+
+/// An answer that is complete.
 struct FinishedText {
-  TextDelta all;
+  AnswerDelta all;
   CompletionResult result;
 };
 
@@ -52,8 +61,8 @@ Json bytes_of(const std::string& piece);
 
 /// Why a text that has ended cannot be told; none: it can.
 std::optional<ApiError> failure_of(const CompletionResult& result);
-/// Why a text ended, as OpenAI says it: "stop" or "length"; or "timeout" or "cancelled", where it was given
-/// up.
-std::string_view finish_reason(const CompletionResult& result);
+/// Why a text ended, as OpenAI says it: "stop", "tool_calls" (it ended by itself and `called` a tool) or
+/// "length"; or "timeout" or "cancelled", where it was given up.
+std::string_view finish_reason(const CompletionResult& result, bool called = false);
 
 }  // namespace spectr::server

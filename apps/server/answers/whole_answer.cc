@@ -28,7 +28,7 @@ class WholeAnswer final : public http::Reply {
 
  private:
   void collect(std::size_t i) {
-    CompletionEvent news = active_->completion->take(i);
+    AnswerNews news = active_->take(i);
     texts_[i].all.append(std::move(news.delta));
     if (!news.result) return;
     texts_[i].result = *std::move(news.result);

@@ -1,25 +1,33 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "apps/server/requests/fields.h"
+#include "apps/server/requests/tool_request.h"
 #include "apps/support/json.h"
 #include "spectr/text/chat/chat_template.h"
+#include "spectr/text/chat/tool_call_parser.h"
 
 namespace spectr::server {
 
-/// What a body says of a conversation, unchecked.
+/// A conversation to be continued.
 struct ChatRequest {
-  JsonInput messages;
+  std::vector<ChatMessage> messages;
   JsonInput values;  ///< chat_template_kwargs, and reasoning_effort
   std::optional<bool> continue_final_message, add_generation_prompt;
+  ToolRequest tools;
 
-  /// Throws ApiError that names the field.
+  /// Reads the fields of /v1/chat/completions. Throws ApiError that names the field.
   static ChatRequest read(Fields& fields);
 };
 
 /// Renders the prompt of a conversation. A last message of the assistant is continued unless the request says
-/// otherwise. Throws ApiError if a message is malformed, or if the template cannot be used or refuses them.
+/// otherwise. Throws ApiError if there is no message, or if the template cannot be used or refuses them.
 MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template);
+
+/// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
+std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
+                                              std::size_t count);
 
 }  // namespace spectr::server

@@ -60,10 +60,12 @@ bool is_one_prompt(const JsonInput& list) {
 /// Encodes the prompts. Of a conversation the answer's reasoning is split, too.
 void read_prompts(const GenerationRequest& request, const EngineModels& models, Request& asked) {
   const Tokenizer& tokenizer = *models.tokenizer;
-  if (request.api == Api::chat) {
+  if (is_conversation(request.api)) {
     const MarkedText text = chat_prompt(request.chat, models.chat_template);
     asked.prompts = {tokenizer.encode(text, true)};
     if (request.splits_reasoning) asked.reasoning = reasoning_split(text, models);
+    if (asked.reasoning && request.chat.tools.offered())
+      asked.reasoning->form = &with_calls(*asked.reasoning->form);
     return;
   }
   const JsonInput& prompt = request.prompt;

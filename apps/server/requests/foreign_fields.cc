@@ -33,8 +33,6 @@ std::span<const Neutral> switches() {
   static const JsonInput text = {{"type", "text"}};
   static const Neutral table[] = {
       // OpenAI's
-      {"tools", {none}},
-      {"tool_choice", {"none", "auto"}},
       {"functions", {none}},
       {"function_call", {"none", "auto"}},
       {"response_format", {text}},
@@ -114,7 +112,6 @@ constexpr std::string_view ignored[] = {
     "metadata",
     "safety_identifier",
     "prompt_cache_key",
-    "parallel_tool_calls",
     "timings_per_token",
     "mirostat_tau",
     "mirostat_eta",

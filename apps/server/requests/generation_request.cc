@@ -9,6 +9,8 @@
 #include "apps/server/answers/sampler_chain.h"
 #include "apps/server/api_error.h"
 #include "apps/server/requests/foreign_fields.h"
+#include "apps/server/requests/messages_request.h"
+#include "apps/server/requests/responses_request.h"
 #include "apps/support/json_input.h"
 #include "spectr/decode/method_settings.h"
 
@@ -158,11 +160,9 @@ std::optional<JsonInput> speculative_object(Fields& fields) {
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
 void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationRequest& request) {
   const std::optional<JsonInput> object = speculative_object(fields);
-  if (!object) {
-    request.speculative = fallback;
-    return;
-  }
+  if (!object) return;
   Fields inner(*object, "speculative.");
+  request.speculative = {};
   request.speculative.load = fallback.load;
   for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
@@ -217,7 +217,7 @@ void read_stop_words(Fields& fields, GenerationRequest& request) {
 void read_log_probabilities(Fields& fields, GenerationRequest& request) {
   constexpr std::int64_t max_alternatives = 20;
   static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
-  if (request.api == Api::chat) {
+  if (is_conversation(request.api)) {
     fields.neutral(no_probs);
     const auto count = fields.integer("top_logprobs", 0, max_alternatives);
     if (fields.boolean("logprobs").value_or(false)) {
@@ -246,16 +246,24 @@ std::optional<bool> splits_reasoning(std::string_view format) {
   return format == "auto" || format == "deepseek" ? std::optional(true) : std::nullopt;
 }
 
-GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
+GenerationRequest GenerationRequest::of(Api api, const RequestDefaults& defaults) {
   GenerationRequest request;
   request.api = api;
   request.warp = defaults.sampling;
   request.limit = defaults.limit;
   request.seed = defaults.seed;
   request.splits_reasoning = defaults.splits_reasoning;
+  request.speculative = defaults.speculative;
+  return request;
+}
+
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
+  if (api == Api::messages) return read_messages_request(body, defaults);
+  if (api == Api::responses) return read_responses_request(body, defaults);
+  GenerationRequest request = of(api, defaults);
   Fields fields(body);
   fields.string("model");  // may be any name
-  if (api == Api::chat) {
+  if (is_conversation(api)) {
     request.chat = ChatRequest::read(fields);
   } else if (const JsonInput* prompt = fields.any("prompt")) {
     request.prompt = *prompt;
@@ -264,9 +272,12 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
                        foreign_to_prompts[] = {{"messages", {}},
                                                {"chat_template_kwargs", {JsonInput::object()}},
                                                {"reasoning_effort", {"none"}},
+                                               {"tools", {JsonInput::array()}},
+                                               {"tool_choice", {"none", "auto"}},
                                                {"continue_final_message", {false}},
                                                {"add_generation_prompt", {true}}};
-  fields.neutral(api == Api::chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
+  fields.neutral(is_conversation(api) ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
+  fields.any("parallel_tool_calls");  // changes nothing where no tools are called
   read_numbers(fields, numbers, request);
   read_flags(fields, request);
   read_counts(fields, request);

@@ -13,9 +13,20 @@
 
 namespace spectr::server {
 
-/// The ways in which clients ask for a text: llama.cpp's, OpenAI's two, and the path that both have, whose
-/// answers have what either would tell.
-enum class Api { native, completion, chat, both };
+/// The APIs by which clients ask for a text.
+enum class Api {
+  native,      ///< llama.cpp's /completion
+  completion,  ///< OpenAI's /v1/completions
+  both,        ///< /completions, whose answers have what either of the two above reports
+  chat,        ///< OpenAI's /v1/chat/completions
+  messages,    ///< Anthropic's /v1/messages
+  responses,   ///< OpenAI's /v1/responses
+};
+
+/// Whether requests hold a conversation instead of prompts.
+constexpr bool is_conversation(Api api) {
+  return api == Api::chat || api == Api::messages || api == Api::responses;
+}
 
 /// What a body gets that does not say.
 struct RequestDefaults {
@@ -30,7 +41,7 @@ struct RequestDefaults {
 struct GenerationRequest {
   Api api = Api::native;
   JsonInput prompt;  ///< of native and completion: text, tokens or a list of such
-  ChatRequest chat;  ///< of chat
+  ChatRequest chat;  ///< of conversations
   WarpOptions warp;
   JsonInput logit_bias;
   std::vector<std::string> stop_words;
@@ -51,6 +62,9 @@ struct GenerationRequest {
 
   /// Throws ApiError that names the field.
   static GenerationRequest read(const JsonInput& body, Api api, const RequestDefaults& defaults);
+
+  /// Returns a request with the defaults and nothing else.
+  static GenerationRequest of(Api api, const RequestDefaults& defaults);
 };
 
 /// Whether a format of llama.cpp's tells thoughts apart: none does not, auto and deepseek do. Nothing: there

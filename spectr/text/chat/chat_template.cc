@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/text/chat/tool_values.h"
+
 namespace spectr {
 namespace {
 
@@ -38,6 +40,9 @@ std::string all_text(std::span<const ChatMessage> messages, const jinja::Dict& v
   std::string all = jinja::Value(values).json().bytes();
   for (const ChatMessage& message : messages)
     all += message.role + message.name.value_or("") + message.reasoning.value_or("") + message.text();
+  for (const ChatMessage& message : messages) {
+    for (const ToolCall& call : message.calls) all += call.name + call.arguments;
+  }
   return all;
 }
 
@@ -65,6 +70,7 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   made.knows_thoughts_ = source.contains(made.form_->open);
   made.takes_thinking_ = source.contains(".thinking");
   SPECTR_TRY_VOID(made.probe_contents());
+  made.probe_tools(source);
   return made;
 }
 
@@ -96,7 +102,10 @@ jinja::Value ChatTemplate::value_of(const ChatMessage& message) const {
   add("role", quoted(message.role));
   if (message.name) add("name", quoted(*message.name));
   if (message.reasoning) add("reasoning_content", quoted(*message.reasoning));
-  if (message.is_list ? !takes_parts_ : takes_text_) {
+  if (message.call_id) add("tool_call_id", quoted(*message.call_id));
+  if (!message.calls.empty() && tools_.null_content && message.text().empty()) {
+    add("content", jinja::None{});
+  } else if (message.is_list ? !takes_parts_ : takes_text_) {
     add("content", quoted(message.text()));
   } else {
     jinja::List parts;
@@ -109,6 +118,7 @@ jinja::Value ChatTemplate::value_of(const ChatMessage& message) const {
     add("content", std::move(parts));
   }
   if (takes_thinking_ && message.reasoning) add("thinking", quoted(*message.reasoning));
+  if (!message.calls.empty()) add("tool_calls", value_of(message.calls));
   return value;
 }
 
@@ -141,26 +151,28 @@ Result<MarkedText> ChatTemplate::render(const Conversation& conversation) const 
   for (const char* const name : switches) {
     if (thinks) values.set(name, *thinks);
   }
-  std::span<const ChatMessage> messages = conversation.messages;
+  if (!conversation.tools.empty() && tools_.prints_tools)
+    values.set("tools", tools_value(conversation.tools, quotes_content()));
+  const std::vector<ChatMessage> all = adapted(conversation);
+  std::span<const ChatMessage> messages = all;
   bool opens = conversation.opens_answer;
   if (conversation.continues_last) {
     const ChatMessage& answer = messages.back();
-    if (!answer.text().empty() || !answer.reasoning.value_or("").empty())
-      return continued(conversation, values);
+    if (!answer.text().empty() || !answer.reasoning.value_or("").empty()) return continued(all, values);
     messages = messages.first(messages.size() - 1);
     opens = true;
   }
   SPECTR_TRY(MarkedText prompt, run(messages, values, opens));
-  if (thinks == false && opens) close_thoughts(prompt);
+  if ((thinks == false && opens) || conversation.begun_call) close_thoughts(prompt);
+  if (conversation.begun_call) prompt.append(tools_.form.opening(*conversation.begun_call));
   return prompt;
 }
 
 /// Renders a prompt whose last message is the beginning of the answer: the template renders it as an answer,
 /// which is cut after its content, or after its reasoning if it has no content yet. If the template does not
 /// print the message, its text follows the header of an answer.
-Result<MarkedText> ChatTemplate::continued(const Conversation& conversation,
+Result<MarkedText> ChatTemplate::continued(std::vector<ChatMessage> messages,
                                            const jinja::Dict& values) const {
-  std::vector<ChatMessage> messages = conversation.messages;
   const ChatMessage answer = messages.back();
   const std::string said = answer.text();
   const std::string mark = unused_mark(all_text(messages, values));

@@ -8,6 +8,8 @@
 
 #include "spectr/base/result.h"
 #include "spectr/text/chat/chat_message.h"
+#include "spectr/text/chat/tool.h"
+#include "spectr/text/chat/tool_form.h"
 #include "spectr/text/jinja/template.h"
 #include "spectr/text/reasoning.h"
 #include "spectr/text/vocabulary.h"
@@ -28,6 +30,18 @@ struct ChatTemplateOptions {
   std::optional<bool> thinks = {};
 };
 
+/// What a template does with tools.
+struct ToolSupport {
+  bool prints_tools = false;    ///< the variable `tools`
+  bool prints_calls = false;    ///< `tool_calls` of messages
+  bool prints_results = false;  ///< messages of the role "tool"
+  bool prints_system = false;   ///< messages of the role "system"
+  bool text_arguments = false;  ///< the arguments of calls must be a string of JSON, not an object
+  bool null_content = false;    ///< the content must be none in a message that has nothing but calls
+  bool short_ids = false;       ///< ids must have nine letters and digits
+  ToolForm form = generic_tool_form();
+};
+
 /// A model's chat template together with the variables that depend on the model. Immutable; thread-safe.
 class ChatTemplate {
  public:
@@ -41,14 +55,22 @@ class ChatTemplate {
     jinja::Dict values = {};            ///< other variables
     bool continues_last = false;        ///< the last message is the beginning of the answer
     bool opens_answer = true;           ///< the prompt ends with the header of an answer
+    std::vector<Tool> tools = {};       ///< those that the model may call
+    /// The answer begins with a call of this tool; empty: of any. Its beginning, tool_form().opening(), ends
+    /// the prompt.
+    std::optional<std::string> begun_call = {};
   };
 
   /// Renders a prompt, in which everything that comes from the conversation is quoted. Reasoning that the
-  /// template opens is closed if answers must have none. Fails with the error that the template raises.
+  /// template opens is closed if answers must have none. Tools, calls and results that the template does not
+  /// print become text of messages. Fails with the error that the template raises.
   Result<MarkedText> render(const Conversation& conversation) const;
 
   /// Whether strings of variables must be marked as quoted.
   bool quotes_content() const { return !options_.special_in_content; }
+  /// How answers call tools.
+  const ToolForm& tool_form() const { return tools_.form; }
+  const ToolSupport& tool_support() const { return tools_; }
 
  private:
   ChatTemplate(jinja::Template parsed, jinja::Dict own, const ReasoningForm& form,
@@ -56,8 +78,12 @@ class ChatTemplate {
       : template_(std::move(parsed)), own_(std::move(own)), form_(&form), options_(std::move(options)) {}
 
   Result<void> probe_contents();
+  void probe_tools(std::string_view source);
+  bool probe_calls(const jinja::Dict& values);
+  std::vector<ChatMessage> adapted(const Conversation& conversation) const;
+  jinja::List value_of(const std::vector<ToolCall>& calls) const;
   jinja::Value value_of(const ChatMessage& message) const;
-  Result<MarkedText> continued(const Conversation& conversation, const jinja::Dict& values) const;
+  Result<MarkedText> continued(std::vector<ChatMessage> messages, const jinja::Dict& values) const;
   bool opens_thoughts(const MarkedText& prompt) const;
   MarkedText without_open_thoughts(const MarkedText& prompt, const ChatMessage& answer) const;
   MarkedText with_thoughts(MarkedText prompt, const std::string& thought) const;
@@ -70,6 +96,7 @@ class ChatTemplate {
   jinja::Dict own_;            // variables
   const ReasoningForm* form_;  // the marks around reasoning
   ChatTemplateOptions options_;
+  ToolSupport tools_;
   bool takes_text_ = true;       // contents that are strings
   bool takes_parts_ = false;     // contents that are lists of parts
   bool knows_thoughts_ = false;  // the source has the mark that opens reasoning

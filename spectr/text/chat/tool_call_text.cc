@@ -1,0 +1,170 @@
+#include "spectr/text/chat/tool_call_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "spectr/text/chat/call_space.h"
+
+namespace spectr {
+namespace {
+
+using CallJson = nlohmann::ordered_json;
+
+constexpr std::string_view name_members[] = {"name", "tool_name", "function_name"};
+constexpr std::string_view argument_members[] = {"arguments", "parameters", "args", "input"};
+constexpr std::string_view wrapper_members[] = {"function", "tool_call", "function_call", "tool_calls"};
+constexpr std::string_view other_members[] = {"type", "id", "tool_call_id"};
+
+CallJson parse_call(std::string_view text) {
+  return CallJson::parse(text, nullptr, false);
+}
+
+const CallJson* member_of(const CallJson& object, std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (const auto found = object.find(name); found != object.end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::string dumped_call(const CallJson& json) {
+  return json.dump(-1, ' ', false, CallJson::error_handler_t::replace);
+}
+
+/// Returns the arguments as an object; some models write them as a string of JSON.
+std::optional<std::string> arguments_of(const CallJson* value) {
+  if (value == nullptr || value->is_null()) return "{}";
+  if (value->is_object()) return dumped_call(*value);
+  if (!value->is_string()) return std::nullopt;
+  const CallJson inner = parse_call(value->get_ref<const std::string&>());
+  return inner.is_object() ? std::optional(dumped_call(inner)) : std::nullopt;
+}
+
+bool add_calls(const CallJson& json, const ToolSet& tools, bool strict, std::vector<ToolCall>& calls) {
+  if (json.is_array()) {
+    return !json.empty() && std::ranges::all_of(json, [&](const CallJson& one) {
+      return one.is_object() && add_calls(one, tools, strict, calls);
+    });
+  }
+  if (!json.is_object()) return false;
+  const CallJson* name = member_of(json, name_members);
+  if (name == nullptr) {
+    const CallJson* inner = member_of(json, wrapper_members);
+    const bool nests = inner != nullptr && inner->is_structured();
+    return nests && add_calls(*inner, tools, strict, calls);
+  }
+  const CallJson* arguments = member_of(json, argument_members);
+  if (!name->is_string() || (strict && arguments == nullptr)) return false;
+  std::string called = *name;
+  if (!tools.has(called)) return false;
+  auto object = arguments_of(arguments);
+  if (!object) return false;
+  calls.push_back({"", std::move(called), *std::move(object)});
+  return true;
+}
+
+/// Takes a mark from the beginning of `text`; white space in either has no meaning.
+bool take_mark(std::string_view& text, std::string_view mark) {
+  std::string_view rest = text;
+  for (const char c : mark) {
+    if (call_space.contains(c)) continue;
+    rest.remove_prefix(after_space(rest));
+    if (!rest.starts_with(c)) return false;
+    rest.remove_prefix(1);
+  }
+  text = rest;
+  return true;
+}
+
+bool begins_with(std::string_view text, std::string_view mark) {
+  return take_mark(text, mark);
+}
+
+/// Returns the value of a tagged argument. Models of some families write Python's constants.
+CallJson tagged_value(std::string_view text, std::optional<bool> accepts_text) {
+  if (accepts_text == true) return text;
+  if (text == "True") return true;
+  if (text == "False") return false;
+  if (text == "None") return nullptr;
+  CallJson json = parse_call(text);
+  return json.is_discarded() || (json.is_string() && !accepts_text) ? CallJson(text) : json;
+}
+
+/// Returns the bytes before the mark that ends a value: the first that another argument or the end of the
+/// call follows.
+std::size_t end_of_value(std::string_view text, const ToolForm& form) {
+  std::size_t at = text.find(form.value_close);
+  for (; at != std::string_view::npos; at = text.find(form.value_close, at + 1)) {
+    const std::string_view next = text.substr(at + form.value_close.size());
+    if (after_space(next) == next.size() || begins_with(next, form.key_open)) break;
+    if (std::ranges::any_of(form.closes, [&](const auto& mark) { return begins_with(next, mark); })) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::optional<std::vector<ToolCall>> read_json_calls(std::string_view text, const ToolSet& tools,
+                                                     bool strict) {
+  const CallJson json = parse_call(text);
+  std::vector<ToolCall> calls;
+  if (json.is_discarded() || !add_calls(json, tools, strict, calls)) return std::nullopt;
+  return calls;
+}
+
+std::optional<ToolCall> read_named_call(std::string_view tool, std::string_view arguments) {
+  const CallJson json = parse_call(arguments);
+  if (!json.is_object()) return std::nullopt;
+  return ToolCall{"", std::string(tool), dumped_call(json)};
+}
+
+std::optional<ToolCall> read_tagged_call(std::string_view text, const ToolSet& tools, const ToolForm& form) {
+  text.remove_prefix(after_space(text));
+  ToolCall call{"", std::string(tools.prefix_of(text)), ""};
+  if (call.name.empty()) return std::nullopt;
+  text.remove_prefix(call.name.size());
+  if (!take_mark(text, form.middle)) return std::nullopt;
+  CallJson arguments = CallJson::object();
+  while (take_mark(text, form.key_open)) {
+    const std::size_t key_end = text.find(form.key_close.front());
+    if (key_end == std::string_view::npos) return std::nullopt;
+    std::string key(text.substr(after_space(text), key_end - std::min(after_space(text), key_end)));
+    key.erase(key.find_last_not_of(call_space) + 1);
+    text.remove_prefix(key_end);
+    if (!take_mark(text, form.key_close)) return std::nullopt;
+    const std::size_t end = end_of_value(text, form);
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string_view value = text.substr(0, end);
+    text.remove_prefix(end + form.value_close.size());
+    if (value.starts_with('\n')) value.remove_prefix(1);
+    if (value.ends_with('\n')) value.remove_suffix(1);
+    arguments[key] = tagged_value(value, tools.accepts_text(call.name, key));
+  }
+  if (form.closes.empty() || !begins_with(text, form.closes.front())) return std::nullopt;
+  call.arguments = dumped_call(arguments);
+  return call;
+}
+
+std::optional<bool> may_be_json_call(std::string_view text) {
+  std::size_t at = after_space(text, 1);
+  if (text.starts_with('[')) {
+    if (at == text.size()) return std::nullopt;
+    if (text[at] != '{') return false;
+    at = after_space(text, at + 1);
+  }
+  if (at == text.size()) return std::nullopt;
+  if (text[at] != '"') return false;
+  const std::string_view rest = text.substr(at + 1);
+  const std::string_view key = rest.substr(0, rest.find('"'));
+  const auto fits = [&](std::string_view name) {
+    return key.size() == rest.size() ? name.starts_with(key) : name == key;
+  };
+  const bool fitting = std::ranges::any_of(name_members, fits) ||
+                       std::ranges::any_of(argument_members, fits) ||
+                       std::ranges::any_of(wrapper_members, fits) || std::ranges::any_of(other_members, fits);
+  if (!fitting) return false;
+  return key.size() == rest.size() ? std::nullopt : std::optional(true);
+}
+
+}  // namespace spectr

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace spectr {
+
+/// The syntax in which models of a family write calls of tools. White space around marks has no meaning.
+struct ToolForm {
+  enum class Kind {
+    json,    ///< open {"name": …, "arguments": {…}} close, or a list of such objects
+    named,   ///< open NAME name_end {…} close
+    tagged,  ///< open NAME name_end (key_open KEY key_close VALUE value_close)… close
+  };
+  Kind kind = Kind::json;
+  std::vector<std::string> opens = {};   ///< marks before a call, in order; the first begins all calls
+  std::vector<std::string> closes = {};  ///< marks after a call, in order; the last ones end all calls
+  std::string key_open = {}, key_close = {}, value_close = {};  ///< of tagged
+  /// What an answer that calls a tool begins with, up to the name, and what follows the name.
+  std::string lead = {}, middle = {};
+  bool parallel = true;  ///< an answer may have several calls
+
+  /// Returns the beginning of an answer that calls this tool; an empty name: any tool.
+  std::string opening(std::string_view name) const;
+};
+
+/// The call that templates are asked to render; the second of two has the other name.
+struct ProbeCall {
+  static constexpr std::string_view name = "probe_tool", other_name = "other_tool";
+  static constexpr std::string_view keys[] = {"first_key", "second_key"};
+  static constexpr std::string_view values[] = {"first_value", "second_value"};
+  static constexpr std::string_view ids[] = {"spectr001", "spectr002"};
+
+  /// Returns the arguments as a JSON object.
+  static std::string arguments();
+};
+
+/// Derives the form from what a template makes of an assistant's turn with one call and with two. `two` is
+/// empty if the template renders one call only. None: the call is not there, or no form fits.
+std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two);
+
+/// Returns the form of a template that renders no calls, by the marks in its source; generic_tool_form() if
+/// it has none.
+const ToolForm& known_tool_form(std::string_view source);
+
+/// Returns the form for models without one: JSON objects {"name", "arguments"}, without marks.
+const ToolForm& generic_tool_form();
+
+/// Returns the form for gpt-oss, by what ReasoningSplitter makes of its answers (with_calls()).
+const ToolForm& harmony_tool_form();
+
+/// Returns `text` without the beginning and the end that `other` has, too. Tags <…> stay whole.
+std::string_view difference(std::string_view text, std::string_view other);
+
+}  // namespace spectr
