@@ -141,7 +141,8 @@ class TaggedSplitter final : public ReasoningSplitter {
 class HarmonySplitter final : public ReasoningSplitter {
  public:
   explicit HarmonySplitter(bool keeps_calls)
-      : keeps_calls_(keeps_calls), marks_({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"}) {}
+      : keeps_calls_(keeps_calls),
+        marks_({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"}) {}
 
   SplitParts push(std::string_view text) override {
     pending_ += text;

@@ -56,7 +56,7 @@ class NativeFormat final : public Format {
   Events chunk(std::size_t choice, const AnswerDelta& delta) override {
     Json event = {{"index", choice}, {"content", delta.text}, {"tokens", tokens_of(delta)}, {"stop", false}};
     add_tokens(event, delta);
-    return Events(1, std::move(event));
+    return Events(1, event);
   }
 
   Events end(std::size_t choice, const CompletionResult& result, bool) override {

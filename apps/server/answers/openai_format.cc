@@ -59,7 +59,7 @@ class OpenAiFormat final : public Format {
     one["finish_reason"] = finish_reason(result, called);
     Json event = event_with(Json::array({std::move(one)}));
     add_statistics(event, {&result, 1}, choice);
-    return Events(1, std::move(event));
+    return Events(1, event);
   }
 
   std::optional<Json> usage(std::span<const CompletionResult> results) const override {

@@ -94,8 +94,9 @@ bool ChatTemplate::probe_calls(const jinja::Dict& values) {
   calls.push_back({std::string(ProbeCall::ids[1]), std::string(ProbeCall::other_name), arguments});
   const auto two = run(messages, values, false);
   auto form = tool_form_of(call, two ? without_thoughts(*two) : std::string_view());
-  if (form) tools_.form = *std::move(form);
-  return form.has_value();
+  if (!form) return false;
+  tools_.form = *std::move(form);
+  return true;
 }
 
 void ChatTemplate::probe_tools(std::string_view source) {
@@ -151,8 +152,8 @@ std::vector<ChatMessage> ChatTemplate::adapted(const Conversation& conversation)
       if (tools_.short_ids) call.id = short_id(call.id);
     }
     if (!message.calls.empty() && !tools_.prints_calls) {
-      std::string& last = message.parts.emplace_back(text_of_calls(message.calls, tools_.form));
-      if (message.parts.size() > 1 && message.parts.front().empty()) message.parts = {std::string(last)};
+      if (message.text().empty()) message.parts.clear();
+      message.parts.push_back(text_of_calls(message.calls, tools_.form));
       message.calls.clear();
     }
     if (message.role == "tool") {
