@@ -16,7 +16,10 @@ constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"
 /// Reads the text of a message, or its parts {"type": "text", "text"}.
 void read_content(const JsonInput* content, const std::string& where, ChatMessage& message) {
   // An assistant that only called something may have said nothing.
-  if (content == nullptr && message.role == "assistant") return message.parts.push_back("");
+  if (content == nullptr && message.role == "assistant") {
+    message.parts.emplace_back();
+    return;
+  }
   if (content == nullptr) throw ApiError::invalid(fmt::format("'{}content' is missing", where));
   if (content->is_string()) return message.parts.push_back(content->get<std::string>());
   if (!content->is_array()) {
@@ -48,9 +51,10 @@ void read_calls(const JsonInput& calls, const std::string& where, ChatMessage& m
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string place = fmt::format("{}tool_calls[{}].", where, i);
-    if (!calls[i].is_object())
+    if (!calls[i].is_object()) {
       throw ApiError::invalid(
           fmt::format("'{}tool_calls[{}]' must be an object, got {}", where, i, shown(calls[i])));
+    }
     Fields fields(calls[i], place);
     const JsonInput* function = fields.object("function");
     if (function == nullptr) throw ApiError::invalid(fmt::format("'{}function' is missing", place));
@@ -98,10 +102,11 @@ ChatMessage read_message(const JsonInput& message, std::size_t i) {
 }  // namespace
 
 std::string read_arguments(const JsonInput* arguments, std::string_view field) {
-  if (arguments == nullptr || *arguments == "") return "{}";
+  if (arguments == nullptr) return "{}";
   if (arguments->is_object()) return arguments->dump(-1, ' ', false, JsonInput::error_handler_t::replace);
   if (arguments->is_string()) {
     const std::string& text = arguments->get_ref<const std::string&>();
+    if (text.empty()) return "{}";
     if (const auto parsed = parse_json(text); parsed && parsed->is_object()) return text;
   }
   throw ApiError::invalid(fmt::format("'{}' must be a JSON object, or a string that holds one, got {}", field,
