@@ -22,7 +22,8 @@ Result<void> Service::load() {
       "{} slots of {} tokens: their keys and values may come to {:.1f} MB, and take memory as texts grow",
       options_.engine.slots.slots, engine_->context(), 1e-6 * static_cast<double>(slots.reserved_bytes()));
   const RequestDefaults& defaults = options_.defaults;
-  SPECTR_TRY(const MethodRule* usual, defaults.speculative.rule(models.drafts.size()));
+  SPECTR_TRY(const MethodRule* usual,
+             defaults.speculative.rule(models.draft_count(), models.trained == nullptr));
   const bool wanted = !models.drafts.empty() || usual->reads(Setting::costs);
   if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
   // Impossible defaults are reported now instead of to every request that relies on them.

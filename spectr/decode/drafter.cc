@@ -19,7 +19,7 @@ Result<Models> Models::start(const LanguageModel& target, std::span<const Langua
 std::size_t draft_depth(const Session& draft, std::span<const Token> sequence, std::size_t max_depth) {
   const auto lacks = [V = draft.vocabulary()](Token token) { return static_cast<std::size_t>(token) >= V; };
   if (draft.context() <= sequence.size() || std::ranges::any_of(sequence, lacks)) return 0;
-  return std::min(max_depth, draft.context() - sequence.size());
+  return std::min({max_depth, draft.max_depth(), draft.context() - sequence.size()});
 }
 
 Result<void> read_prompt(Session& session, std::span<const Token> prompt) {
@@ -30,12 +30,12 @@ Result<void> read_prompt(Session& session, std::span<const Token> prompt) {
 }
 
 Result<void> Drafter::open(const BlockStart& first, Models& models) {
-  SPECTR_TRY_VOID(read_prompt(*models.target, first.sequence));
+  // Drafts first: one that reads states of the target has it compute the prompt piece by piece.
   for (const auto& draft : models.drafts) {
     if (draft_depth(*draft, first.sequence, first.left) > 0)
       SPECTR_TRY_VOID(read_prompt(*draft, first.sequence));
   }
-  return {};
+  return read_prompt(*models.target, first.sequence);
 }
 
 Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, Choices& choices,

@@ -69,6 +69,7 @@ class BatchedSession final : public Session {
   std::size_t restorable(const SavedSequence& saved, std::size_t length) const override {
     return session_->restorable(saved, length);
   }
+  Features* features() override { return session_->features(); }
   std::string_view name() const override { return session_->name(); }
   std::size_t length() const override { return session_->length(); }
   std::size_t vocabulary() const override { return session_->vocabulary(); }

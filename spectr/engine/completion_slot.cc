@@ -11,6 +11,7 @@
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/generate.h"
 #include "spectr/engine/prompt_file.h"
+#include "spectr/nn/drafters/drafter_session.h"
 
 namespace spectr {
 namespace {
@@ -76,7 +77,8 @@ Result<void> CompletionSlot::open() {
 }
 
 Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
-  cache = {cache.model, cache.profile};  // frees memory before more is asked for
+  if (&cache == &target_) trained_.reset();  // it follows the session that goes
+  cache = {cache.model, cache.profile};      // frees memory before more is asked for
   const std::size_t context = std::min(models_.context, cache.model->context());
   SPECTR_TRY(auto fresh, cache.model->start(context, nodes, cache.profile));
   auto session = batcher_.adopt(std::move(fresh), *cache.model);
@@ -88,6 +90,7 @@ Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
 
 /// Drops the sessions, whatever state they are in. The next completion starts new ones.
 void CompletionSlot::reset() {
+  trained_.reset();
   const auto drop = [](Cache& cache) { cache = {cache.model, cache.profile}; };
   drop(target_);
   std::ranges::for_each(drafts_, drop);
@@ -137,6 +140,7 @@ CompletionSlot::Sequence CompletionSlot::erase() {
   const Sequence erased{length(), 0};
   for (Cache* cache : caches_of(drafts_.size()))
     if (cache->session != nullptr) cache->session->rewind(0);
+  if (trained_) trained_->rewind(0);
   return erased;
 }
 
@@ -193,14 +197,40 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   }
   Models models{std::move(target_.owned), {}, *prepared.decoding.warp};
   for (Cache* draft : caches.subspan(1)) models.drafts.push_back(std::move(draft->owned));
+  SPECTR_TRY_VOID(bind_trained(prompt, prepared.decoding.method->models.min > 0, models));
   return models;
+}
+
+/// Adds the session of the trained drafter, if there is one and the method drafts with it: what it has read
+/// of the prompt stays, as far as the target's session has it, too. The target records states for it alone.
+Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
+  if (models_.trained == nullptr) return {};
+  models.target->features()->record(drafts);
+  if (!drafts) return {};
+  if (!trained_) {
+    SPECTR_TRY(trained_, models_.trained->follow(*models.target, {.nodes = target_.nodes}));
+    trained_text_.clear();
+  }
+  const std::size_t common = common_beginning(std::span<const Token>(trained_text_), prompt);
+  trained_->rewind(std::min({common, models.target->length(), trained_->length() + 1}));
+  // States that were computed without being recorded are computed again.
+  const Features& features = *models.target->features();
+  const std::size_t needed = trained_->length();
+  const bool is_recorded = features.first() <= needed && needed < features.end();
+  if (!is_recorded && models.target->length() > needed) models.target->rewind(needed);
+  models.drafts.push_back(std::move(trained_));
+  return {};
 }
 
 /// Takes the sessions back, which hold a part of this sequence.
 void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
                             const std::vector<Token>& sequence) {
   target_.owned = std::move(models.target);
-  for (std::size_t i = 0; i < models.drafts.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
+  for (std::size_t i = 0; i + 1 < caches.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
+  if (models.drafts.size() + 1 > caches.size()) {
+    trained_ = std::move(models.drafts.back());
+    trained_text_ = sequence;
+  }
   target_.session->report_progress({});
   for (Cache* cache : caches) cache->session->end(sequence);
 }

@@ -77,6 +77,7 @@ class CompletionSlot {
   Result<void> generate(const CompletionJob& job, CompletionResult& result);
   std::vector<Cache*> caches_of(std::size_t draft_models);
   Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
+  Result<void> bind_trained(std::span<const Token> prompt, bool drafts, Models& models);
   void unbind(std::span<Cache* const> caches, Models models, const std::vector<Token>& sequence);
   Result<void> start(Cache& cache, std::size_t nodes);
   void recall(Cache& cache, std::span<const Token> prompt);
@@ -90,6 +91,9 @@ class CompletionSlot {
   EngineCounters& counters_;
   Cache target_;
   std::vector<Cache> drafts_;
+  /// The session of a trained drafter, which follows the target's; null until a completion drafts with it.
+  std::unique_ptr<Session> trained_;
+  std::vector<Token> trained_text_;  // that it has read
 };
 
 }  // namespace spectr

@@ -84,10 +84,14 @@ std::shared_ptr<const Costs> Engine::costs() const {
 
 Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const WarpOptions& sampling,
                                          std::size_t load) const {
-  const std::size_t drafts = models_->drafts.size(), vocabulary = models_->target->vocabulary();
-  std::shared_ptr<const Costs> costs = this->costs();
-  const bool on_demand = can_measure() && options_.measures_on_demand;
+  const std::size_t drafts = models_->draft_count(), vocabulary = models_->target->vocabulary();
+  const bool has_trained = models_->trained != nullptr;  // its costs are not known
+  std::shared_ptr<const Costs> costs = has_trained ? nullptr : this->costs();
+  const bool on_demand = !has_trained && can_measure() && options_.measures_on_demand;
   SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || on_demand));
+  if (has_trained && rule->reads(Setting::costs))
+    return error("method {} does not know what a trained drafter costs: choose another, such as spectr",
+                 rule->name);
   if (drafts < rule->models.min) return error("method {} needs a draft model, none is loaded", rule->name);
   SPECTR_TRY(Warp made, Warp::make(sampling));
   const auto warp = std::make_shared<const Warp>(std::move(made));

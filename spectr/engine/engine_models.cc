@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/nn/drafters/drafters.h"
+
 namespace spectr {
 namespace {
 
@@ -36,7 +38,12 @@ Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& ch
 Result<EngineModels> EngineModels::load(const ModelOptions& options) {
   EngineModels models;
   models.pool = std::make_unique<ThreadPool>(options.threads);
-  SPECTR_TRY(LoadedModel loaded, load_model(options.target, *models.pool, options.load));
+  SPECTR_TRY(std::optional<Gguf> trained, find_trained_drafter(options.target, options.drafts));
+  LoadOptions load = options.load;
+  if (trained) {
+    SPECTR_TRY(load.taps, taps_of(*trained));
+  }
+  SPECTR_TRY(LoadedModel loaded, load_model(options.target, *models.pool, load));
   models.tokenizer = std::move(loaded.tokenizer);
   models.target = std::move(loaded.transformer);
   models.ranks = std::move(loaded.ranks);
@@ -49,9 +56,13 @@ Result<EngineModels> EngineModels::load(const ModelOptions& options) {
   if (chat.source && !models.chat_template) return std::unexpected(models.chat_template.error());
   models.has_template = chat.source || models.target->file().find("tokenizer.chat_template") != nullptr;
   models.splits_reasoning = chat.splits_reasoning;
+  if (trained) {
+    SPECTR_TRY(models.trained, load_trained_drafter(*std::move(trained), *models.target, *models.tokenizer,
+                                                    *models.pool, load));
+  }
   for (const std::filesystem::path& path : options.drafts) {
-    SPECTR_TRY(LoadedModel draft,
-               load_draft(path, *models.target, *models.tokenizer, *models.pool, options.load));
+    if (models.trained) break;
+    SPECTR_TRY(LoadedModel draft, load_draft(path, *models.target, *models.tokenizer, *models.pool, load));
     models.load_seconds.push_back(draft.seconds);
     models.drafts.push_back(std::move(draft.transformer));
   }

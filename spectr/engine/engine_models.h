@@ -42,10 +42,11 @@ struct EngineModels {
   std::unique_ptr<Tokenizer> tokenizer;  ///< the target's
   std::unique_ptr<Transformer> target;
   std::vector<std::unique_ptr<Transformer>> drafts;
-  std::shared_ptr<ShardedBackend> ranks;  ///< that compute the target; null: this process alone does
-  std::string path;                       ///< of the target's file
-  std::size_t context = 0;                ///< as in ModelOptions, resolved
-  std::string template_source;            ///< of the chat template
+  std::unique_ptr<TrainedDrafter> trained;  ///< reads states of the target; null: there is none
+  std::shared_ptr<ShardedBackend> ranks;    ///< that compute the target; null: this process alone does
+  std::string path;                         ///< of the target's file
+  std::size_t context = 0;                  ///< as in ModelOptions, resolved
+  std::string template_source;              ///< of the chat template
   bool has_template = false;     ///< false: a plain template that prints one message a line stands in
   bool splits_reasoning = true;  ///< as in ChatOptions
   Result<ChatTemplate> chat_template = error("no model is loaded");
@@ -57,6 +58,8 @@ struct EngineModels {
   static Result<EngineModels> load(const ModelOptions& options);
 
   std::vector<const Transformer*> draft_models() const;
+  /// Draft models that methods can work with, a trained drafter included.
+  std::size_t draft_count() const { return drafts.size() + (trained ? 1 : 0); }
   /// Fails if a device that computes one of the models has been lost.
   Result<void> check_alive() const;
 };

@@ -7,6 +7,7 @@
 #include "spectr/base/stopwatch.h"
 #include "spectr/engine/backends.h"
 #include "spectr/engine/devices.h"
+#include "spectr/nn/drafters/drafters.h"
 #include "spectr/text/token_frequencies.h"
 #include "spectr/text/vocabulary_match.h"
 
@@ -49,6 +50,7 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   SPECTR_TRY(model.tokenizer, Tokenizer::load(file));
   if (target != nullptr) SPECTR_TRY_VOID(same_vocabulary(*target, model.tokenizer->vocabulary()));
   LoadSettings settings{.kv = options.kv, .pool = &pool, .rope = options.rope};
+  if (target == nullptr) settings.taps = options.taps;
   if (target != nullptr) {
     settings.slimming.type = options.draft.type;
     SPECTR_TRY(settings.slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
@@ -87,6 +89,33 @@ Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transfor
   LoadOptions as_chosen = options;
   as_chosen.draft = std::move(chosen.options);
   return load(path, &tokenizer.vocabulary(), pool, as_chosen);
+}
+
+Result<std::optional<Gguf>> find_trained_drafter(const std::filesystem::path& target,
+                                                 std::span<const std::filesystem::path> drafts) {
+  std::optional<Gguf> found;
+  for (const std::filesystem::path& path : drafts) {
+    SPECTR_TRY(Gguf file, Gguf::open(path));
+    const bool is_own_layer = path == target && has_next_token_layer(file);
+    if (!is_own_layer && !is_trained_drafter(file)) continue;
+    if (drafts.size() > 1)
+      return error("{}: a trained drafter drafts alone, but {} draft models are given", file.name(),
+                   drafts.size());
+    found = std::move(file);
+  }
+  return found;
+}
+
+Result<std::unique_ptr<TrainedDrafter>> load_trained_drafter(Gguf file, const Transformer& target,
+                                                             const Tokenizer& tokenizer, ThreadPool& pool,
+                                                             const LoadOptions& options) {
+  if (options.draft != SlimOptions())
+    return error("{}: a trained drafter is loaded as it is: --draft-type and --draft-vocab do not apply",
+                 file.name());
+  SPECTR_TRY(const std::unique_ptr<Tokenizer> own, Tokenizer::load(file));
+  SPECTR_TRY_VOID(same_vocabulary(tokenizer.vocabulary(), own->vocabulary()));
+  SPECTR_TRY(std::shared_ptr<const Backend> backend, backend_of(options.draft_device, pool));
+  return TrainedDrafter::load(std::move(file), target, std::move(backend), &pool);
 }
 
 }  // namespace spectr

@@ -5,12 +5,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/engine/rank_team.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/nn/drafters/trained_drafter.h"
 #include "spectr/nn/transformer.h"
 #include "spectr/text/tokenizer.h"
 
@@ -52,6 +55,7 @@ struct LoadOptions {
   std::string device = {}, draft_device = {};
   /// Of models that do not draft, on the processor alone; none: this process computes all.
   std::optional<Sharing> sharing = {};
+  TapSettings taps = {};  ///< what the target's passes hand out for a trained drafter
   /// Told how far each model has come: bytes of its file's weights that have been read and packed.
   std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> progress = {};
   /// Chooses `draft` for a target and the file of a draft; none: as stated above.
@@ -69,5 +73,17 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
 /// cannot be made so small: of fewer than min_shortlist tokens, or of those of another vocabulary.
 Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
                                const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options = {});
+
+/// Returns which of the files is a trained drafter, whose states the target's passes have to hand out; none
+/// if all are models. The target's own file is one if it has a layer that drafts. Fails if one of them is and
+/// there are others, or a file cannot be read.
+Result<std::optional<Gguf>> find_trained_drafter(const std::filesystem::path& target,
+                                                 std::span<const std::filesystem::path> drafts);
+
+/// Loads a trained drafter for a target that was loaded with its taps_of(). Fails if the file cannot be used
+/// with the target or its tokenizer, or `options` change draft models.
+Result<std::unique_ptr<TrainedDrafter>> load_trained_drafter(Gguf file, const Transformer& target,
+                                                             const Tokenizer& tokenizer, ThreadPool& pool,
+                                                             const LoadOptions& options = {});
 
 }  // namespace spectr

@@ -13,6 +13,7 @@
 #include "spectr/base/logits.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
+#include "spectr/lm/features.h"
 #include "spectr/lm/token_tree.h"
 
 namespace spectr {
@@ -85,6 +86,11 @@ class Session {
   /// tree is forgotten. False: the saved sequence is damaged, and the text is empty. Requires: length ≤
   /// restorable(saved, length). Throws std::bad_alloc; the text is empty then.
   virtual bool restore(const SavedSequence& /*saved*/, std::size_t /*length*/) { return false; }
+
+  /// The features of this session's tokens, which trained drafters read. Null: the model has none.
+  virtual Features* features() { return nullptr; }
+  /// Most tokens that the session can draft after a sequence, whatever its context.
+  virtual std::size_t max_depth() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// Of the model, for errors: its file, if it has one.
   virtual std::string_view name() const = 0;

@@ -38,6 +38,15 @@ class ForwardingOps : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override { return ops_->experts(spec, in); }
   void layer_inputs(const LayerEmbeddingSpec& spec) override { ops_->layer_inputs(spec); }
   void layer_input(std::size_t layer) override { ops_->layer_input(layer); }
+  void tap(Buffer from, std::size_t first) override { ops_->tap(from, first); }
+  void load_features() override { ops_->load_features(); }
+  void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override {
+    ops_->join(pair, embed, state);
+  }
+  void store_keys(std::size_t layer) override { ops_->store_keys(layer); }
+  void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) override {
+    ops_->convolve(spec, side, buffer);
+  }
   std::span<float> numbers(Buffer buffer) override { return ops_->numbers(buffer); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
   Result<HeldLogits> finish() override { return ops_->finish(); }

@@ -14,14 +14,20 @@ class Walk {
   Walk(const ModelSpec& spec, Ops& ops) : spec_(spec), ops_(ops) {}
 
   void layers() {
+    if (spec_.layers.empty()) return;
     if (spec_.embed.by_layer) {
       const LinearTarget all{&spec_.embed.by_layer->projection, Buffer::layer_inputs};
       ops_.linear(LinearRole::layer_inputs, {&all, 1}, Buffer::stream);
       ops_.layer_inputs(*spec_.embed.by_layer);
     }
-    prepare(spec_.layers.front(), spec_.layers.front().mixer_norm);
+    if (spec_.pair && !spec_.pair->projection) {
+      input_ = Buffer::pair;
+    } else {
+      prepare(spec_.layers.front(), spec_.layers.front().mixer_norm);
+    }
     for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
       const LayerSpec& layer = spec_.layers[i];
+      tap(i);
       mix(layer, i);
       if (layer.parallel) {
         // Both blocks read the same stream: it is normalized before the first one's output is added.
@@ -43,9 +49,53 @@ class Walk {
       if (layer.output_scale != 1.0F) ops_.scale(Buffer::stream, layer.output_scale);
       if (i + 1 < spec_.layers.size()) prepare(spec_.layers[i + 1], spec_.layers[i + 1].mixer_norm);
     }
+    tap(spec_.layers.size());
+  }
+
+  /// The stream of a drafter's rows, from tokens and states.
+  void pair(bool fuses) {
+    if (fuses) {
+      fuse();
+    } else {
+      ops_.load_features();
+    }
+    ops_.join(*spec_.pair, spec_.embed, fuses ? Buffer::stream : Buffer::features);
+    if (spec_.pair->projection)
+      linear(LinearRole::drafter_input, *spec_.pair->projection, Buffer::pair, Buffer::stream);
+  }
+
+  /// The keys and values of a drafter's context, from features of the target.
+  void context() {
+    fuse();
+    for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
+      const AttentionSpec& a = *spec_.layers[i].attention();
+      const std::array both = {LinearTarget{&a.k, Buffer::key}, LinearTarget{&a.v, Buffer::value}};
+      ops_.linear(LinearRole::query_key_value, both, Buffer::stream);
+      ops_.store_keys(i);
+    }
+    ops_.tap(Buffer::stream, 0);
   }
 
  private:
+  /// stream = the rows' states, from features of the target.
+  void fuse() {
+    ops_.load_features();
+    const FusionSpec& fusion = *spec_.fusion;
+    if (fusion.norm_before) ops_.norm(*fusion.norm_before, Buffer::features, Buffer::features);
+    linear(LinearRole::drafter_input, fusion.linear, Buffer::features, Buffer::stream);
+    if (fusion.norm_after) ops_.norm(*fusion.norm_after, Buffer::stream, Buffer::stream);
+  }
+
+  /// Hands out the stream where the model has taps: as layer `layer` reads it, or after the last one.
+  void tap(std::size_t layer) {
+    for (std::size_t i = 0; i < spec_.taps.size(); ++i) {
+      const TapSpec& one = spec_.taps[i];
+      if (one.layer != layer) continue;
+      if (one.normed) ops_.norm(*spec_.head.norm, Buffer::stream, Buffer::normed);
+      ops_.tap(one.normed ? Buffer::normed : Buffer::stream, i * spec_.width);
+    }
+  }
+
   /// From here on blocks read the stream through this norm, or as it is.
   void prepare(const LayerSpec& layer, const std::optional<NormSpec>& norm) {
     input_ = norm && !layer.norms_stream ? Buffer::normed : Buffer::stream;
@@ -67,7 +117,18 @@ class Walk {
     ops_.linear(role, {&target, 1}, in);
   }
 
+  /// The factors of both sides of a convolution around a block come from what the block reads.
+  void convolve_input(const std::optional<BlockConvolutionSpec>& convolution) {
+    if (!convolution) return;
+    linear(LinearRole::drafter_input, convolution->factors, input_, Buffer::factors);
+    ops_.convolve(*convolution, 0, input_);
+  }
+  void convolve_output(const std::optional<BlockConvolutionSpec>& convolution) {
+    if (convolution) ops_.convolve(*convolution, 1, Buffer::branch);
+  }
+
   void mix(const LayerSpec& layer, std::size_t index) {
+    convolve_input(layer.mixer_convolution);
     if (const AttentionSpec* attention = layer.attention()) {
       attend(*attention, index);
     } else if (const DeltaNetSpec* delta = layer.delta_net()) {
@@ -83,6 +144,7 @@ class Walk {
       ops_.short_convolution(index);
       linear(LinearRole::attention_output, convolution.out, Buffer::attended, Buffer::branch);
     }
+    convolve_output(layer.mixer_convolution);
     finish_branch(layer.mixer_post_norm, layer.residual_scale);
   }
 
@@ -114,11 +176,14 @@ class Walk {
     if (a.latent) ops_.latent_values(index);
     if (a.gate) ops_.gate(Buffer::attended, a.gate->out, a.gate->out);
     linear(LinearRole::attention_output, a.out, a.latent ? Buffer::up : Buffer::attended, Buffer::branch);
+    if (a.output_scale != 1.0F) ops_.scale(Buffer::branch, a.output_scale);
   }
 
   void feed_forward(const LayerSpec& layer) {
     if (!layer.experts) {
+      convolve_input(layer.ffn_convolution);
       dense(*layer.ffn, Buffer::branch);
+      convolve_output(layer.ffn_convolution);
       return finish_branch(layer.ffn_post_norm, layer.residual_scale);
     }
     if (layer.ffn) {
@@ -167,9 +232,20 @@ class Walk {
 
 Result<HeldLogits> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops) {
   ops.begin(batch);
-  ops.embed(spec.embed);
-  Walk(spec, ops).layers();
+  Walk walk(spec, ops);
+  if (spec.pair) {
+    walk.pair(batch.fuses);
+  } else {
+    ops.embed(spec.embed);
+  }
+  walk.layers();
   ops.head(spec.head);
+  return ops.finish();
+}
+
+Result<HeldLogits> run_context_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops) {
+  ops.begin(batch);
+  Walk(spec, ops).context();
   return ops.finish();
 }
 

@@ -33,6 +33,7 @@ struct WeightSpec {
   std::size_t first_col = 0, stored_cols = 0;
   bool transposed =
       false;  ///< of a matrix: its columns are rows of the tensor, `cols` of them from `first` on
+  bool of_target = false;  ///< a drafter reads it from the target's file
 
   friend bool operator==(const WeightSpec&, const WeightSpec&) = default;
 };
@@ -109,6 +110,7 @@ struct AttentionSpec {
   std::optional<LinearSpec> gate;      ///< [heads · head_dim, width], the output ⊙ σ(gate x)
   std::optional<std::size_t> kv_from;  ///< the layer whose keys and values it reads instead of its own
   std::optional<LatentSpec> latent;    ///< then k gives c and the rotated dimensions, and v nothing
+  float output_scale = 1;              ///< of what `out` gives
 };
 
 /// A mixer that keeps a matrix S for each head of values instead of keys and values: the gated delta rule, S
@@ -176,6 +178,16 @@ struct LayerInputSpec {
   NormSpec norm;
 };
 
+/// Causal convolutions over the rows of a block, before and after one of a layer's blocks. With a = factors
+/// h, h what the block reads, side s maps row t of z to Σ_{τ < kernel, τ ≤ t} (base[s, τ] + a_t[s, τ]) ⊙
+/// z_{t−τ}: side 0 is applied to h, side 1 to what the block adds. A factor a holds for `group` neighbouring
+/// channels.
+struct BlockConvolutionSpec {
+  std::size_t kernel, group;
+  WeightId base;       ///< [2 · kernel, width]
+  LinearSpec factors;  ///< [2 · kernel · width / group, width]
+};
+
 /// One layer: x += mixer(norm x), x += feed-forward(norm x); with post norms x += norm(mixer(…)). The
 /// feed-forward part is a dense block, experts, or the sum of both.
 struct LayerSpec {
@@ -189,8 +201,9 @@ struct LayerSpec {
       experts_norm;  ///< before experts, where they read something else than the dense block
   std::optional<NormSpec> dense_post_norm, experts_post_norm;  ///< of both, before they are added
   std::optional<LayerInputSpec> input;
-  float output_scale = 1;  ///< of the stream behind the layer
-  bool parallel = false;   ///< both blocks read the same x
+  float output_scale = 1;                                                  ///< of the stream behind the layer
+  std::optional<BlockConvolutionSpec> mixer_convolution, ffn_convolution;  ///< around the blocks
+  bool parallel = false;                                                   ///< both blocks read the same x
   bool norms_stream =
       false;  ///< the norms before the blocks are of the stream itself: x = norm x, x += block(x)
   float residual_scale = 1;  ///< of what a block adds
@@ -219,7 +232,7 @@ struct EmbedSpec {
 };
 
 struct HeadSpec {
-  NormSpec norm;
+  std::optional<NormSpec> norm;
   LinearSpec output;
   float cap = 0;    ///< of logits, as AttentionSpec::score_cap
   float scale = 1;  ///< of logits
@@ -230,9 +243,29 @@ struct HeadSpec {
   std::vector<Token> forbidden = {};
 };
 
-/// The input of a layer (or, for the number of layers, the output of the last) that draft heads read.
+/// A state that a pass hands out for each of its rows: the stream as layer `layer` reads it, before any norm.
+/// The number of layers stands for the last layer's output.
 struct TapSpec {
   std::size_t layer;
+  bool normed = false;  ///< the last layer's output after the head's norm
+
+  friend bool operator==(const TapSpec&, const TapSpec&) = default;
+};
+
+/// How a drafter turns the features of a target's token into a state: norm_after(linear(norm_before(x))).
+struct FusionSpec {
+  std::optional<NormSpec> norm_before;
+  LinearSpec linear;  ///< [state, features]
+  std::optional<NormSpec> norm_after;
+};
+
+/// The input of a drafter whose rows are a token and a state: [token_norm(embedding); state_norm(state)].
+struct PairSpec {
+  std::size_t token_width, state_width;
+  std::optional<NormSpec> token_norm = {}, state_norm = {};
+  /// Gives the stream. Without it the first layer's mixer reads the pair, and the stream is the state.
+  std::optional<LinearSpec> projection = {};
+  bool normed_residual = false;  ///< without a projection, the stream is state_norm(state)
 };
 
 /// What not every backend has. See Requirement.
@@ -265,6 +298,9 @@ enum class Feature {
   output_scale,
   logit_scale,
   forbidden_tokens,
+  head_without_norm,
+  drafter_inputs,
+  block_convolutions,
   taps,
   shortlist,
 };
@@ -290,11 +326,17 @@ struct ModelSpec {
   std::vector<LayerSpec> layers;
   HeadSpec head;
   std::vector<TapSpec> taps;
+  std::optional<FusionSpec> fusion;  ///< of a drafter
+  std::optional<PairSpec> pair;      ///< of a drafter, instead of the embedding alone
   std::vector<WeightSpec> weights;
   std::vector<Requirement> requirements;
   std::vector<std::string> notes;  ///< what the file says and the model computes without, a line each
 
   const WeightSpec& weight(WeightId id) const { return weights[id]; }
+  /// Numbers that a pass hands out for a row.
+  std::size_t feature_width() const { return taps.size() * width; }
+  /// Numbers that a pass of a drafter reads for a row: features of a target, or a state.
+  std::size_t input_width() const;
 };
 
 /// Calls each(const LinearSpec&) for every matrix product of a mixer; one that gives keys and values is named
@@ -333,8 +375,12 @@ void for_each_linear(const ModelSpec& spec, Each each) {
     each(block.down, share);
   };
   if (spec.embed.by_layer) each(spec.embed.by_layer->projection, 1.0);
+  if (spec.fusion) each(spec.fusion->linear, 1.0);
+  if (spec.pair && spec.pair->projection) each(*spec.pair->projection, 1.0);
   for (const LayerSpec& layer : spec.layers) {
     for_each_linear(layer.mixer, [&each](const LinearSpec& linear) { each(linear, 1.0); });
+    for (const auto& convolution : {layer.mixer_convolution, layer.ffn_convolution})
+      if (convolution) each(convolution->factors, 1.0);
     if (layer.ffn_gate) each(*layer.ffn_gate, 1.0);
     if (layer.ffn) dense(*layer.ffn, 1.0);
     if (layer.experts) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "spectr/base/check.h"
 #include "spectr/gguf/stored_format.h"
 
 namespace spectr {
@@ -26,9 +27,6 @@ std::string names_of_all(const std::vector<T>& all) {
   return names;
 }
 
-/// What no operation of the graph computes, whatever a backend may have.
-const std::vector<Feature> not_walked = {Feature::taps};
-
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
   std::vector<Feature> features;
@@ -48,6 +46,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
       need(a->kv_from.has_value(), Feature::shared_keys);
       need(a->value_epsilon.has_value(), Feature::value_norms);
       need(a->norms_whole_vector, Feature::whole_vector_norms);
+      need(a->output_scale != 1.0F, Feature::residual_scale);
       need(a->rope.magnitude != 1.0F, Feature::rope_magnitude);
       need(!a->rope.long_frequencies.empty(), Feature::rope_by_context);
     }
@@ -61,6 +60,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
     need(has(Activation::clamped_silu), Feature::clamped_activation);
     need(has(Activation::relu), Feature::relu);
     need(layer.norms_stream, Feature::stream_norms);
+    need(layer.mixer_convolution || layer.ffn_convolution, Feature::block_convolutions);
     if (layer.experts) {
       const ExpertsSpec& experts = *layer.experts;
       features.push_back(Feature::experts);
@@ -72,8 +72,10 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
     need(layer.residual_scale != 1.0f, Feature::residual_scale);
     need(layer.output_scale != 1.0F, Feature::output_scale);
   }
+  need(!spec.head.norm, Feature::head_without_norm);
   need(spec.head.cap > 0.0f, Feature::logit_cap);
   need(spec.head.scale != 1.0f, Feature::logit_scale);
+  need(spec.fusion || spec.pair, Feature::drafter_inputs);
   need(!spec.taps.empty(), Feature::taps);
   need(!spec.head.shortlist.empty(), Feature::shortlist);
   need(!spec.head.forbidden.empty(), Feature::forbidden_tokens);
@@ -140,8 +142,14 @@ std::string_view name_of(Feature feature) {
       return "scaled logits";
     case Feature::forbidden_tokens:
       return "tokens that never come";
+    case Feature::head_without_norm:
+      return "heads without a norm";
+    case Feature::drafter_inputs:
+      return "drafters that read states of a target";
+    case Feature::block_convolutions:
+      return "convolutions over blocks";
     case Feature::taps:
-      return "taps for draft heads";
+      return "states for trained drafters";
     case Feature::shortlist:
       return "logits of some tokens only";
   }
@@ -191,6 +199,11 @@ std::size_t cols_of(const ShortConvolutionSpec& convolution, Buffer buffer) {
 
 }  // namespace
 
+std::size_t ModelSpec::input_width() const {
+  const std::size_t state = pair ? pair->state_width : 0;
+  return fusion ? std::max(fusion->linear.in, state) : state;
+}
+
 std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
   switch (buffer) {
     case Buffer::stream:
@@ -199,6 +212,10 @@ std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
       return spec.width;
     case Buffer::layer_inputs:
       return spec.embed.by_layer ? spec.layers.size() * spec.embed.by_layer->dim : 0;
+    case Buffer::features:
+      return spec.input_width();
+    case Buffer::pair:
+      return spec.pair ? spec.pair->token_width + spec.pair->state_width : 0;
     default:
       break;
   }
@@ -210,6 +227,8 @@ std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
     if (layer.ffn && is_inner) cols = std::max(cols, layer.ffn->width);
     if (layer.input && buffer == Buffer::gate) cols = std::max(cols, layer.input->gate.out);
     if (layer.ffn && layer.experts && buffer == Buffer::beside) cols = spec.width;
+    for (const auto& convolution : {layer.mixer_convolution, layer.ffn_convolution})
+      if (convolution && buffer == Buffer::factors) cols = std::max(cols, convolution->factors.out);
   }
   return cols;
 }
@@ -229,6 +248,22 @@ Caps host_caps(std::string_view backend, std::vector<Feature> features) {
   return all;
 }
 
+void Ops::tap(Buffer, std::size_t) {
+  SPECTR_CHECK(false);
+}
+void Ops::load_features() {
+  SPECTR_CHECK(false);
+}
+void Ops::join(const PairSpec&, const EmbedSpec&, Buffer) {
+  SPECTR_CHECK(false);
+}
+void Ops::store_keys(std::size_t) {
+  SPECTR_CHECK(false);
+}
+void Ops::convolve(const BlockConvolutionSpec&, std::size_t, Buffer) {
+  SPECTR_CHECK(false);
+}
+
 Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
   for (const Requirement& requirement : spec.requirements) {
     if (has(caps.features, requirement.feature)) continue;
@@ -237,7 +272,7 @@ Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
   }
   // What the fields ask for, whether or not the architecture's file said where from.
   for (const Feature feature : features_of(spec)) {
-    if (has(caps.features, feature) && !has(not_walked, feature)) continue;
+    if (has(caps.features, feature)) continue;
     return error(ErrorCode::unsupported,
                  "{}: general.architecture is {}: {} are not supported by the backend {}", spec.file,
                  spec.architecture, name_of(feature), caps.backend);

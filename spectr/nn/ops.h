@@ -34,8 +34,11 @@ enum class Buffer : std::uint8_t {
   up,            ///< [ffn width], and what latent attention reads and gives
   beside,        ///< [width], of a dense block beside experts
   layer_inputs,  ///< [layers · d], see LayerEmbeddingSpec
+  features,      ///< [input width], what a drafter reads, see PassBatch::features
+  pair,          ///< [token width + state width], see PairSpec
+  factors,       ///< [2 · kernel · groups], see BlockConvolutionSpec
 };
-inline constexpr std::size_t buffer_count = 11;
+inline constexpr std::size_t buffer_count = 14;
 
 /// Columns of a buffer: of the widest layer.
 std::size_t cols_of(const ModelSpec& spec, Buffer buffer);
@@ -47,7 +50,14 @@ struct LinearTarget {
 };
 
 /// What a product is for, for those who measure.
-enum class LinearRole : std::uint8_t { query_key_value, attention_output, gate_up, down, layer_inputs };
+enum class LinearRole : std::uint8_t {
+  query_key_value,
+  attention_output,
+  gate_up,
+  down,
+  layer_inputs,
+  drafter_input
+};
 
 /// What a backend can do.
 struct Caps {
@@ -75,6 +85,8 @@ class PassLogits {
   virtual ~PassLogits() = default;
   /// Requires: i less than the rows wanted.
   virtual Logits row(std::size_t i) const = 0;
+  /// The features of a row of the pass, [ModelSpec::feature_width()]. Requires: a model with taps.
+  virtual std::span<const float> features(std::size_t /*row*/) const { return {}; }
   /// Whether there is a HeldLogits of them. What its holders did with them comes before a false.
   bool is_held() const { return holders_.load(std::memory_order_acquire) > 0; }
 
@@ -104,6 +116,8 @@ class HeldLogits {
 
   /// Requires: it holds some; i less than the rows wanted.
   Logits row(std::size_t i) const { return logits_->row(i); }
+  /// See PassLogits::features().
+  std::span<const float> features(std::size_t row) const { return logits_->features(row); }
 
  private:
   const PassLogits* logits_ = nullptr;
@@ -197,6 +211,23 @@ class Ops {
   virtual void layer_inputs(const LayerEmbeddingSpec& spec) = 0;
   /// gate = act(gate) ⊙ the layer's part of layer_inputs.
   virtual void layer_input(std::size_t layer) = 0;
+
+  // What Feature::taps, drafter_inputs and block_convolutions need. Backends without these features have none
+  // of the operations.
+
+  /// Hands out the columns of a buffer, [rows, width], as columns `first` and following of the features.
+  virtual void tap(Buffer from, std::size_t first);
+  /// Buffer::features = the batch's features.
+  virtual void load_features();
+  /// pair = [token_norm(embedding of the row's token); state_norm(state)]; without a projection, stream is
+  /// the state, or with normed_residual state_norm(state).
+  virtual void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state);
+  /// Keys are normalized and rotated, keys and values go to the cache; nothing attends.
+  virtual void store_keys(std::size_t layer);
+  /// One side of a BlockConvolutionSpec, in place, with the factors in Buffer::factors. Rows of one cache are
+  /// one block.
+  virtual void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer);
+
   /// The numbers [rows, width] of Buffer::stream, branch or beside as they are between two operations, to be
   /// read and changed: for passes that several processes share. Empty where they are not floats of the host.
   virtual std::span<float> numbers(Buffer) { return {}; }

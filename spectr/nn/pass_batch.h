@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -94,6 +95,9 @@ struct PassBatch {
   /// row starts from, the last of its path. Else empty.
   std::vector<GridState> states;
   std::vector<std::int32_t> row_states;
+  /// [rows, ModelSpec::input_width()], of a drafter; empty for other models.
+  std::span<const float> features = {};
+  bool fuses = false;  ///< they are features of a target, which FusionSpec makes states of
 
   std::size_t rows() const { return tokens.size(); }
 
@@ -106,6 +110,13 @@ struct PassBatch {
   /// Slots that a row attends to.
   std::size_t attended(std::size_t row) const {
     return static_cast<std::size_t>(prefixes[row]) + ancestors(row).size();
+  }
+
+  /// The first position of a row's path that a window of `window` positions shows, the row's own included.
+  std::size_t window_begin(std::size_t row, std::size_t window) const {
+    // Rows of a block also attend to rows that follow them.
+    const std::size_t end = std::min(attended(row), static_cast<std::size_t>(positions[row]) + 1);
+    return window > 0 && end > window ? end - window : 0;
   }
 
   /// The slot of a position of a row's path. Requires: the position is less than attended(row).

@@ -17,6 +17,7 @@ Operation operation_of(LinearRole role) {
     case LinearRole::down:
       return Operation::down;
     case LinearRole::layer_inputs:
+    case LinearRole::drafter_input:
       return Operation::embedding;
   }
   return {};
@@ -177,6 +178,31 @@ std::size_t ProfiledOps::experts(const ExpertsSpec& spec, Buffer in) {
   }
   profile_.add(Operation::experts, work, std::span(formats).first(block.gate ? 4 : 3));
   return chosen;
+}
+
+void ProfiledOps::tap(Buffer from, std::size_t first) {
+  ops_.tap(from, first);
+  profile_.add(Operation::norm);
+}
+
+void ProfiledOps::load_features() {
+  ops_.load_features();
+  profile_.add(Operation::embedding);
+}
+
+void ProfiledOps::join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) {
+  ops_.join(pair, embed, state);
+  profile_.add(Operation::embedding);
+}
+
+void ProfiledOps::store_keys(std::size_t layer) {
+  ops_.store_keys(layer);
+  profile_.add(Operation::attention);
+}
+
+void ProfiledOps::convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) {
+  ops_.convolve(spec, side, buffer);
+  profile_.add(Operation::attention);
 }
 
 void ProfiledOps::head(const HeadSpec& spec) {

@@ -41,6 +41,11 @@ class ProfiledOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
+  void tap(Buffer from, std::size_t first) override;
+  void load_features() override;
+  void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override;
+  void store_keys(std::size_t layer) override;
+  void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 

@@ -26,6 +26,27 @@ KvTypes default_kv(const ModelSpec& spec) {
   return {type, type};
 }
 
+namespace {
+
+/// Lets passes hand out the states that a trained drafter reads.
+Result<void> add_taps(ModelSpec& spec, const TapSettings& settings) {
+  if (settings.taps.empty()) return {};
+  for (const TapSpec& tap : settings.taps) {
+    if (tap.layer <= spec.layers.size()) continue;
+    return error("{} has {}, but {} has {} layers", settings.source, tap.layer, spec.file,
+                 spec.layers.size());
+  }
+  if (std::ranges::any_of(spec.layers, &LayerSpec::norms_stream)) {
+    return error(ErrorCode::unsupported, "{}: general.architecture is {}: {} normalizes the stream itself",
+                 spec.file, spec.architecture, settings.source);
+  }
+  spec.taps = settings.taps;
+  spec.requirements.push_back({Feature::taps, settings.source});
+  return {};
+}
+
+}  // namespace
+
 Transformer::Memory Transformer::memory_of(const ModelSpec& spec, const KvChoice& kv) {
   Memory memory{0, false, kv.keep_all};
   for (const LayerSpec& layer : spec.layers) {
@@ -55,6 +76,7 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
                                                        const LoadSettings& settings) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file, settings.rope));
   SPECTR_TRY_VOID(slim(read, settings.slimming));
+  SPECTR_TRY_VOID(add_taps(read, settings.taps));
   const KvTypes types = settings.kv.or_else(default_kv(read));
   const Memory memory = memory_of(read, settings.kv);
   SPECTR_TRY_VOID(backend->take_part(read));
@@ -66,8 +88,8 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
     std::unique_ptr<Transformer> model(
         new Transformer(std::move(file), std::move(spec), types, memory, std::move(backend), std::move(ops)));
-    model->copies_ =
-        upload_weights(model->file_, *model->spec_, *model->ops_, settings.pool, settings.progress);
+    const Gguf* const files[] = {&model->file_};
+    model->copies_ = upload_weights(files, *model->spec_, *model->ops_, settings.pool, settings.progress);
     return model;
   } catch (const std::bad_alloc&) {
     return error(ErrorCode::out_of_memory,
@@ -156,6 +178,7 @@ struct Transformer::Planned {
   KvSlots::Plan plan;
   std::size_t length_before;
   std::size_t first_wanted;
+  std::size_t first_row, end_row;
 };
 
 /// Adds what the next pass takes of a scoring to the batch; false where it has to wait for another pass.
@@ -169,11 +192,11 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
     if (!planned.empty()) return false;  // sessions have seen to memory for one of them
     throw;
   }
-  const std::size_t before = session.length(), wanted = batch_.wanted.size();
+  const std::size_t before = session.length(), wanted = batch_.wanted.size(), row = batch_.rows();
   const OwnWords* own_words = session.read_own_words(scoring.text);
   const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
   if (own_words != nullptr) batch_.own_words.resize(batch_.wanted.size(), own_words);
-  planned.push_back({&scoring, &session, plan, before, wanted});
+  planned.push_back({&scoring, &session, plan, before, wanted, row, batch_.rows()});
   return true;
 }
 
@@ -228,6 +251,7 @@ std::size_t Transformer::pass(std::span<Scoring> scorings) const {
   }
   for (const Planned& one : planned) {
     one.session->take(*logits, one.first_wanted, one.plan.first_node);
+    one.session->record(*logits, batch_, one.first_row, one.end_row, one.plan);
     one.scoring->complete = one.plan.complete;
   }
   return batch_.rows();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
@@ -26,6 +27,13 @@ class PassProfile;
 /// else F16.
 KvTypes default_kv(const ModelSpec& spec);
 
+/// The states of a target that a trained drafter reads, and where its file says so, for messages:
+/// "drafter.gguf: eagle3.target_layers".
+struct TapSettings {
+  std::vector<TapSpec> taps = {};
+  std::string source = {};
+};
+
 /// How a model is loaded.
 struct LoadSettings {
   KvChoice kv = {};               ///< what keys and values are stored as; by default default_kv()
@@ -33,6 +41,7 @@ struct LoadSettings {
   ThreadPool* pool = nullptr;     ///< shares that work, where there is one
   RopeChoice rope = {};           ///< see read_model_spec()
   LoadingProgress progress = {};  ///< told of the weights
+  TapSettings taps = {};          ///< what passes hand out for a drafter
 };
 
 /// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their

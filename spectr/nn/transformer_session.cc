@@ -24,7 +24,9 @@ TransformerSession::TransformerSession(const Transformer& model, std::size_t con
       cache_(model, context, nodes),
       slots_(cache_.id, nodes, model.kept_slots(context, nodes)),
       logits_(nodes),
-      profile_(profile) {}
+      profile_(profile) {
+  if (!model.spec().taps.empty()) features_.emplace(model.spec().feature_width());
+}
 
 TransformerSession::Cache::Cache(const Transformer& from, std::size_t context, std::size_t nodes)
     : model(from) {
@@ -83,6 +85,20 @@ void TransformerSession::take(const HeldLogits& logits, std::size_t row, NodeId 
   }
 }
 
+void TransformerSession::record(const HeldLogits& pass, const PassBatch& batch, std::size_t first,
+                                std::size_t end, const KvSlots::Plan& plan) {
+  if (!features_ || !features_->records()) return;
+  const NodeId first_node = std::max<NodeId>(plan.first_node, 1);
+  const std::size_t nodes = plan.complete ? static_cast<std::size_t>(slots_.scored() - first_node) : 0;
+  for (std::size_t row = first; row < end; ++row) {
+    if (row < end - nodes) {
+      features_->add(static_cast<std::size_t>(batch.positions[row]), pass.features(row));
+    } else {
+      features_->add_node(first_node + static_cast<NodeId>(row - (end - nodes)), pass.features(row));
+    }
+  }
+}
+
 Logits TransformerSession::logits(NodeId node) const {
   SPECTR_CHECK(node >= 0 && node < slots_.scored());
   const NodeLogits& own = logits_[static_cast<std::size_t>(node)];
@@ -109,6 +125,10 @@ void TransformerSession::drop_logits() {
 
 void TransformerSession::keep(std::span<const NodeId> path) {
   drop_logits();
+  if (features_) {
+    const auto computed = std::ranges::find_if(path, [this](NodeId node) { return node >= slots_.scored(); });
+    features_->keep({path.begin(), computed}, slots_.length());
+  }
   slots_.keep(path);
 }
 
@@ -117,6 +137,7 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
   SPECTR_CHECK(&from.model_ == &model_ && from.context_ == context_ && from.logits_.size() == logits_.size());
   SPECTR_CHECK(length <= from.copyable(length));
   drop_logits();
+  if (features_) features_->rewind(0);
   const KvSlots::Kept kept = from.slots_.kept(length);
   const CacheCopy copy{from.cache_.id, cache_.id, length, StateFrames::used_frames(kept.frames)};
   slots_.restore(kept);
@@ -229,6 +250,7 @@ bool TransformerSession::restore(const SavedSequence& saved, std::size_t length)
 void TransformerSession::rewind(std::size_t length) {
   drop_logits();
   slots_.rewind(length);
+  if (features_) features_->rewind(slots_.length());
   own_read_ = std::min(own_read_, length);
   while (!own_since_.empty() && own_since_.back() >= length) {
     own_since_.pop_back();

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "spectr/nn/feature_log.h"
 #include "spectr/nn/kv_slots.h"
 #include "spectr/nn/transformer.h"
 
@@ -26,6 +28,7 @@ class TransformerSession final : public Session {
   std::optional<SavedSequence> save(std::size_t length, std::span<const SharedBlock> shared) const override;
   std::size_t restorable(const SavedSequence& saved, std::size_t length) const override;
   bool restore(const SavedSequence& saved, std::size_t length) override;
+  Features* features() override { return features_ ? &*features_ : nullptr; }
   std::string_view name() const override { return model_.spec().file; }
   std::size_t length() const override { return slots_.length(); }
   std::size_t vocabulary() const override { return model_.vocabulary(); }
@@ -43,6 +46,10 @@ class TransformerSession final : public Session {
   Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
   /// The nodes from `first` on have the rows of `logits` from `row` on.
   void take(const HeldLogits& logits, std::size_t row, NodeId first);
+  /// Records the features of rows [first, end) of a pass, the last of which are the nodes from `first_node`
+  /// on.
+  void record(const HeldLogits& pass, const PassBatch& batch, std::size_t first, std::size_t end,
+              const KvSlots::Plan& plan);
   void drop_logits();
   /// The sequence's tokens that the head's shortlist lacks, as of `text`, whose beginning was read before;
   /// null where the head has all.
@@ -72,6 +79,7 @@ class TransformerSession final : public Session {
   std::vector<std::size_t> own_since_;  // where in the sequence each of them stands first
   std::size_t own_read_ = 0;            // of the sequence
   PassProfile* profile_;
+  std::optional<FeatureLog> features_;  // of a model with taps
 };
 
 }  // namespace spectr

@@ -99,15 +99,22 @@ std::vector<WeightId> largest_first(const ModelSpec& spec) {
 
 }  // namespace
 
-std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const ModelSpec& spec, Ops& ops,
-                                                   ThreadPool* pool, const LoadingProgress& progress) {
-  const auto place_of = [&](const WeightSpec& weight) { return Place(*file.tensor(weight.name), weight); };
+std::vector<std::vector<std::byte>> upload_weights(std::span<const Gguf* const> files, const ModelSpec& spec,
+                                                   Ops& ops, ThreadPool* pool,
+                                                   const LoadingProgress& progress) {
+  const auto file_of = [&](const WeightSpec& weight) -> const Gguf& {
+    return *files[weight.of_target ? 1 : 0];
+  };
+  const auto place_of = [&](const WeightSpec& weight) {
+    return Place(*file_of(weight).tensor(weight.name), weight);
+  };
   std::uint64_t done = 0, all = 0;
   for (const WeightSpec& weight : spec.weights) all += place_of(weight).bytes();
   if (progress) progress(done, all);
   std::vector<std::vector<std::byte>> copies;
   for (const WeightId id : largest_first(spec)) {
     const WeightSpec& weight = spec.weights[id];
+    const Gguf& file = file_of(weight);
     const Place place = place_of(weight);
     if (place.is_as_stored()) {
       const bool referred_to = ops.upload(id, place.all());

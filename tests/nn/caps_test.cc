@@ -83,6 +83,9 @@ TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
       {Feature::output_scale, [](ModelSpec& s) { s.layers.back().output_scale = 0.5F; }},
       {Feature::logit_scale, [](ModelSpec& s) { s.head.scale = 0.5F; }},
       {Feature::forbidden_tokens, [](ModelSpec& s) { s.head.forbidden = {1}; }},
+      {Feature::head_without_norm, [](ModelSpec& s) { s.head.norm.reset(); }},
+      {Feature::drafter_inputs, [](ModelSpec& s) { s.pair.emplace(); }},
+      {Feature::block_convolutions, [](ModelSpec& s) { s.layers.back().ffn_convolution.emplace(); }},
       {Feature::taps, [](ModelSpec& s) { s.taps.push_back({0}); }}};
   const KvTypes f32{KvType::f32, KvType::f32};
   ASSERT_TRUE(check(spec_of(tiny_llama()), f32, host_caps("toy")));

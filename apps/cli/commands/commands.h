@@ -23,6 +23,9 @@ void add_chat(CLI::App& app);
 /// Runs the program spectr-lab, which lies beside this one, with what follows on the line.
 void add_lab(CLI::App& app);
 
+/// A subcommand of `spectr draft`.
+void add_draft_logits(CLI::App& draft);
+
 // The subcommands of `spectr bench`; each is called with the app of `bench`.
 void add_bench_methods(CLI::App& bench);
 void add_bench_tune(CLI::App& bench);

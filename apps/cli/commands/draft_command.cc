@@ -72,6 +72,7 @@ void add_draft(CLI::App& app) {
       ->transform(whole(static_cast<std::int64_t>(min_shortlist)))
       ->capture_default_str();
   command.callback([flags] { write_vocabulary(*flags); });
+  add_draft_logits(draft);
 }
 
 }  // namespace spectr::cli

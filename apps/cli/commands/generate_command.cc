@@ -226,6 +226,11 @@ class GenerateRun {
     line("target", *models.target, models.load_seconds.front());
     for (std::size_t i = 0; i < models.drafts.size(); ++i)
       line("draft", *models.drafts[i], models.load_seconds[i + 1]);
+    if (models.trained) {
+      const DrafterSpec& drafter = models.trained->spec();
+      fmt::print(stderr, "drafter: {}, {}, {} states of the target\n", drafter.model.name, drafter.kind,
+                 drafter.taps.size());
+    }
     fmt::print(stderr, "threads: {}\n", models.pool->threads());
   }
 

@@ -50,8 +50,7 @@ struct ServeFlags {
 };
 
 /// Throws Failure where a method that was asked for cannot be had: else every request would be told.
-void check_method(const MethodFlags& flags, std::size_t draft_models) {
-  const MethodRule& rule = flags.rule(draft_models);
+void check_method(const MethodFlags& flags, const MethodRule& rule, std::size_t draft_models) {
   check_drafts(rule, draft_models);
   MethodOptions settings = flags.request.settings();
   check_settings(rule, flags.request, settings);
@@ -80,9 +79,10 @@ server::ServerOptions complete(ServeFlags& flags) {
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
                               flags.method.request,
                               flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
-  check_method(flags.method, flags.model.drafts.size());
+  const MethodRule& rule = flags.method.rule(flags.model.drafts.size(), !flags.model.has_trained_drafter());
+  check_method(flags.method, rule, flags.model.drafts.size());
   EngineOptions& engine = options.service.engine;
-  engine = engine_options(flags.model, flags.method.rule(flags.model.drafts.size()), costs);
+  engine = engine_options(flags.model, rule, costs);
   engine.models.drafts = flags.model.model_options().drafts;  // requests may use them
   engine.models.chat = flags.chat_template.read();
   engine.measures_on_demand = false;  // it would disturb others

@@ -47,6 +47,9 @@ constexpr std::array pages = std::to_array<HelpPage>({
     {"draft vocabulary", "-m -f -o -n",
      "spectr draft vocabulary -m model.gguf -f texts.txt -o draft-vocabulary.txt\n"
      "spectr generate -m model.gguf -md draft.gguf --draft-vocab draft-vocabulary.txt -p \"Once\""},
+    {"draft logits", "-m --model-draft --tokens -L --path --block-rows --json",
+     "spectr draft logits -m model.gguf -md eagle3.gguf --tokens 1,403,407\n"
+     "spectr draft logits -m model.gguf -md eagle3.gguf --tokens 1,403,407 --path 5,9 --json"},
     {"law", "--method --rule --plan -K -L --vocab --horizon --seed --drafts",
      "spectr law --method spectr --plan k-seq -K 2 -L 2\n"
      "spectr law --method speculative --vocab 4 --horizon 5"},

@@ -26,8 +26,9 @@ struct MethodFlags {
   void add_settings(CLI::App& app);
   /// --cost-file, where costs of passes are read.
   void add_cost_file(CLI::App& app);
-  /// The method that was asked for, or what fits the rest. Throws Failure.
-  const MethodRule& rule(std::size_t draft_models) const;
+  /// The method that was asked for, or what fits the rest; `costs_known`: what passes cost can be known.
+  /// Throws Failure.
+  const MethodRule& rule(std::size_t draft_models, bool costs_known = true) const;
 };
 
 /// Throws Failure where a method cannot have these settings: before models are loaded or costs are measured.

@@ -250,9 +250,14 @@ EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, co
   return options;
 }
 
+bool ModelFlags::has_trained_drafter() const {
+  const std::vector<std::filesystem::path> files(drafts.begin(), drafts.end());
+  return need(find_trained_drafter(model, files)).has_value();
+}
+
 EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose) {
   flags.choose_bundled();
-  const MethodRule& rule = method.rule(flags.drafts.size());
+  const MethodRule& rule = method.rule(flags.drafts.size(), !flags.has_trained_drafter());
   const MethodOptions settings = method.request.settings();
   check_settings(rule, method.request, settings);
   check_drafts(rule, flags.drafts.size());

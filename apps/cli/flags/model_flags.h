@@ -37,6 +37,8 @@ struct ModelFlags {
   /// The same, and how they are made small.
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
+  /// Whether -md names a trained drafter, which methods that go by costs cannot use. Throws Failure.
+  bool has_trained_drafter() const;
   /// Lets the model have the context that is asked for; tells where it was trained for less. Throws Failure.
   void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");

@@ -87,12 +87,12 @@ void check_standard_input() {
     throw Failure(Status::usage, "standard input cannot be read");
 }
 
-std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary) {
+std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary, const std::string& flag) {
   std::vector<Token> tokens;
-  for (const std::int64_t id : parse_list("--tokens", list, 0, std::numeric_limits<Token>::max())) {
+  for (const std::int64_t id : parse_list(flag, list, 0, std::numeric_limits<Token>::max())) {
     if (static_cast<std::size_t>(id) >= vocabulary) {
       throw Failure(Status::usage,
-                    fmt::format("--tokens: {} is outside the vocabulary of {}", id, vocabulary));
+                    fmt::format("{}: {} is outside the vocabulary of {}", flag, id, vocabulary));
     }
     tokens.push_back(static_cast<Token>(id));
   }

@@ -33,7 +33,8 @@ std::string read_file(const std::string& path);
 /// closed, would otherwise pass for an empty input.
 void check_standard_input();
 
-/// "1,2,3" → ids below `vocabulary`; throws Failure naming the entry.
-std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary);
+/// "1,2,3" → ids below `vocabulary`; throws Failure naming the flag and the entry.
+std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary,
+                                const std::string& flag = "--tokens");
 
 }  // namespace spectr::cli

@@ -34,7 +34,7 @@ Json defaults_of(const Service& service) {
   params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
   if (defaults.seed) params["seed"] = *defaults.seed;
   if (const auto method =
-          defaults.speculative.rule(service.models().drafts.size(), service.engine().costs() != nullptr))
+          defaults.speculative.rule(service.models().draft_count(), service.engine().costs() != nullptr))
     params["speculative"] = speculation_settings(**method, defaults.speculative.settings());
   return params;
 }

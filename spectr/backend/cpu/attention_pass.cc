@@ -151,16 +151,23 @@ void AttentionPass::attend(const Layer& layer, std::size_t kv_head, const Job& j
   std::array<Query, max_queries> queries;
   for (std::size_t i = 0; i < job.size; ++i) {
     const std::size_t r = (job.begin + i) / group_, head = kv_head * group_ + (job.begin + i) % group_;
-    const std::size_t seen = batch_->attended(r);
     queries[i] = {layer.buffers.query[r].data() + head * spec.head_dim,
                   static_cast<std::size_t>(batch_->prefixes[r]), batch_->ancestors(r),
                   layer.buffers.attended[r].data() + head * spec.head_dim,
-                  spec.window > 0 && seen > spec.window ? seen - spec.window : 0};
+                  batch_->window_begin(r, spec.window)};
     if (spec.sinks) queries[i].sink = weights_.vector(*spec.sinks)[head];
   }
   store_of(job.begin / group_)
       .attend(spec.kv_from.value_or(layer.index), kv_head, std::span(queries).first(job.size),
               {spec.scale, spec.score_cap}, {scores_.get() + thread * thread_scores_, thread_scores_}, from);
+}
+
+void AttentionPass::store_keys(std::size_t index, const AttentionBuffers& buffers) const {
+  const AttentionSpec& spec = *spec_.layers[index].attention();
+  Layer layer{index, spec, angles_[angles_of_[index]], buffers};
+  if (spec.k_norm) layer.k_norm = weights_.numbers_of(*spec.k_norm);
+  for (std::size_t h = 0; h < spec.kv_heads; ++h)
+    for (std::size_t r = 0; r < batch_->rows(); ++r) prepare_key(layer, h, r);
 }
 
 void AttentionPass::run(std::size_t index, const AttentionBuffers& buffers) {

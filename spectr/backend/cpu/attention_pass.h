@@ -37,6 +37,10 @@ class AttentionPass {
   /// attends. Requires: the layer has attention.
   void run(std::size_t layer, const AttentionBuffers& buffers);
 
+  /// Normalizes and rotates keys, and stores them with their values: run() without queries. Requires: the
+  /// layer has attention with keys of its own and norms of each head.
+  void store_keys(std::size_t layer, const AttentionBuffers& buffers) const;
+
  private:
   /// Queries of one head of keys that attend together, counted row after row: query i is of row
   /// i / (heads per head of keys).

@@ -57,7 +57,8 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       latent_(spec, weights_, pool),
       recurrent_(spec, weights_, pool),
       experts_(spec, weights_, pool),
-      logits_pool_(spec.head.shortlist.empty() ? spec.head.output.out : spec.vocabulary) {}
+      logits_pool_(spec.head.shortlist.empty() ? spec.head.output.out : spec.vocabulary,
+                   spec.feature_width()) {}
 
 void CpuOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
@@ -127,21 +128,26 @@ void CpuOps::begin(const PassBatch& batch) {
   own_slots(batch);
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   batch_ = &batch;
+  host_logits_ = nullptr;
   logits_ = {};
   attention_.begin(batch, stores_);
   recurrent_.begin(batch);
 }
 
+void CpuOps::embed_row(const EmbedSpec& spec, std::size_t row, std::span<float> out) const {
+  const auto token = static_cast<std::size_t>(batch_->tokens[row]);
+  if (token < spec.first || token - spec.first >= weights_.matrix(spec.tokens).rows()) {
+    std::ranges::fill(out, 0.0f);
+  } else {
+    weights_.matrix(spec.tokens).row(token - spec.first, out);
+  }
+  multiply_by(spec.scale, out);
+}
+
 void CpuOps::embed(const EmbedSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
-    const auto token = static_cast<std::size_t>(batch_->tokens[r]);
-    if (token < spec.first || token - spec.first >= weights_.matrix(spec.tokens).rows()) {
-      std::ranges::fill(x[r], 0.0f);
-    } else {
-      weights_.matrix(spec.tokens).row(token - spec.first, x[r]);
-    }
-    multiply_by(spec.scale, x[r]);
+    embed_row(spec, r, x[r]);
     if (!spec.positions) continue;
     weights_.matrix(*spec.positions).row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
     spectr::add(x[r], position[r]);
@@ -192,12 +198,14 @@ void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in
   for (const auto& [linear, out] : targets) weights_.add_bias(*linear, view(out, linear->out));
 }
 
-void CpuOps::attention(std::size_t layer) {
-  const AttentionSpec& spec = *spec_.layers[layer].attention();
+AttentionBuffers CpuOps::attention_buffers(const AttentionSpec& spec) const {
   const std::size_t q_cols = spec.heads * spec.head_dim, kv_cols = spec.kv_heads * spec.head_dim;
-  const AttentionBuffers buffers{view(Buffer::query, q_cols), view(Buffer::key, kv_cols),
-                                 view(Buffer::value, kv_cols), view(Buffer::attended, q_cols)};
-  attention_.run(layer, buffers);
+  return {view(Buffer::query, q_cols), view(Buffer::key, kv_cols), view(Buffer::value, kv_cols),
+          view(Buffer::attended, q_cols)};
+}
+
+void CpuOps::attention(std::size_t layer) {
+  attention_.run(layer, attention_buffers(*spec_.layers[layer].attention()));
 }
 
 void CpuOps::latent_queries(std::size_t layer) {
@@ -265,11 +273,15 @@ void CpuOps::head(const HeadSpec& spec) {
   const std::size_t rows = batch_->wanted.size();
   if (rows == 0) return;
   const Span2d<float> x = view(Buffer::stream), normed = view(Buffer::normed);
-  const NormNumbers numbers = weights_.numbers_of(spec.norm);
   for (std::size_t i = 0; i < rows; ++i) {
-    normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
+    const std::span<const float> wanted = x[static_cast<std::size_t>(batch_->wanted[i])];
+    if (spec.norm) {
+      normalize(spec.norm->kind, weights_.numbers_of(*spec.norm), wanted, normed[i]);
+    } else {
+      std::ranges::copy(wanted, normed[i].begin());
+    }
   }
-  HostLogits& logits = logits_pool_.take(rows);
+  HostLogits& logits = take_logits();
   const bool shortens = !spec.shortlist.empty();
   if (shortens) shortlist_logits_.resize(std::max(shortlist_logits_.size(), rows * spec.output.out));
   const Span2d<float> y =
@@ -282,7 +294,15 @@ void CpuOps::head(const HeadSpec& spec) {
   for (std::size_t i = 0; i < rows; ++i) {
     for (const Token token : spec.forbidden) logits.rows(rows)[i][static_cast<std::size_t>(token)] = nothing;
   }
-  logits_ = HeldLogits(logits);
+}
+
+/// What the pass hands out.
+HostLogits& CpuOps::take_logits() {
+  if (host_logits_ == nullptr) {
+    host_logits_ = &logits_pool_.take(std::max<std::size_t>(batch_->wanted.size(), 1));
+    logits_ = HeldLogits(*host_logits_);
+  }
+  return *host_logits_;
 }
 
 /// What is done to logits that the head's product gives.

@@ -60,6 +60,11 @@ class CpuOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
+  void tap(Buffer from, std::size_t first) override;
+  void load_features() override;
+  void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override;
+  void store_keys(std::size_t layer) override;
+  void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) override;
   std::span<float> numbers(Buffer buffer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
@@ -70,6 +75,9 @@ class CpuOps final : public Ops {
   void own_slots(const PassBatch& batch);
   Span2d<float> view(Buffer buffer, std::size_t cols) const;
   Span2d<float> view(Buffer buffer) const { return view(buffer, cols_[static_cast<std::size_t>(buffer)]); }
+  AttentionBuffers attention_buffers(const AttentionSpec& spec) const;
+  void embed_row(const EmbedSpec& spec, std::size_t row, std::span<float> out) const;
+  HostLogits& take_logits();
   void finish_logits(const HeadSpec& spec, Span2d<float> logits);
   void spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
               Span2d<float> out);
@@ -93,7 +101,8 @@ class CpuOps final : public Ops {
   std::vector<float> shortlist_logits_;
 
   const PassBatch* batch_ = nullptr;
-  HeldLogits logits_;  // of the current pass
+  HostLogits* host_logits_ = nullptr;  // of the current pass, once something was put there
+  HeldLogits logits_;                  // the same, held
 };
 
 }  // namespace spectr

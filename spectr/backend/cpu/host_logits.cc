@@ -14,7 +14,7 @@ HostLogits& HostLogitsPool::take(std::size_t rows) {
   if (best != nullptr) return **best;
   if (largest == nullptr) largest = &all_.emplace_back();
   largest->reset();  // first: so there is never memory for both
-  *largest = std::make_unique<HostLogits>(rows, vocabulary_);
+  *largest = std::make_unique<HostLogits>(rows, vocabulary_, feature_width_);
   return **largest;
 }
 

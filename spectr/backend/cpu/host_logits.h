@@ -10,37 +10,48 @@
 
 namespace spectr {
 
-/// Logits in this process's memory.
+/// Logits, and features of a pass's rows, in this process's memory.
 class HostLogits final : public PassLogits {
  public:
-  HostLogits(std::size_t max_rows, std::size_t vocabulary)
+  HostLogits(std::size_t max_rows, std::size_t vocabulary, std::size_t feature_width)
       : max_rows_(max_rows),
         vocabulary_(vocabulary),
+        feature_width_(feature_width),
         numbers_(std::make_unique_for_overwrite<float[]>(max_rows * vocabulary)) {}
 
   Logits row(std::size_t i) const override {
     return std::span<const float>(numbers_.get() + i * vocabulary_, vocabulary_);
+  }
+  std::span<const float> features(std::size_t row) const override {
+    return std::span(features_).subspan(row * feature_width_, feature_width_);
+  }
+  /// Features of `rows` rows, to be filled in. Throws std::bad_alloc.
+  Span2d<float> feature_rows(std::size_t rows) {
+    if (features_.size() < rows * feature_width_) features_.resize(rows * feature_width_);
+    return {features_.data(), rows, feature_width_};
   }
   std::size_t max_rows() const { return max_rows_; }
   /// Requires: rows ≤ max_rows().
   Span2d<float> rows(std::size_t rows) { return {numbers_.get(), rows, vocabulary_}; }
 
  private:
-  std::size_t max_rows_, vocabulary_;
+  std::size_t max_rows_, vocabulary_, feature_width_;
   std::unique_ptr<float[]> numbers_;
+  std::vector<float> features_;  // [rows of the pass, feature_width_]
 };
 
 /// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.
 /// Used by one thread at a time.
 class HostLogitsPool {
  public:
-  explicit HostLogitsPool(std::size_t vocabulary) : vocabulary_(vocabulary) {}
+  explicit HostLogitsPool(std::size_t vocabulary, std::size_t feature_width = 0)
+      : vocabulary_(vocabulary), feature_width_(feature_width) {}
 
   /// Logits that nobody holds, of so many rows or more. Throws std::bad_alloc.
   HostLogits& take(std::size_t rows);
 
  private:
-  std::size_t vocabulary_;
+  std::size_t vocabulary_, feature_width_;
   std::vector<std::unique_ptr<HostLogits>> all_;
 };
 

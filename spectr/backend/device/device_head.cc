@@ -9,7 +9,7 @@ void DeviceOps::head(const HeadSpec& spec) {
   const call::Rows logits = logits_[shape_.logits].begin(shape_.wanted), normed = view(Buffer::normed);
   const bool shortens = !spec.shortlist.empty();
   const call::Rows y = shortens ? call::Rows{{shortlist_.get()}, cols} : logits;
-  norm(spec.norm, Buffer::stream, Buffer::normed);
+  norm(*spec.norm, Buffer::stream, Buffer::normed);
   if (records_) {
     call::Norm& of_wanted = std::get<call::Norm>(calls_.back());
     of_wanted.picked = data_.wanted();

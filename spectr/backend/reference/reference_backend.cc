@@ -17,11 +17,17 @@ namespace {
 
 class ReferenceLogits final : public PassLogits {
  public:
-  explicit ReferenceLogits(std::vector<std::vector<double>> rows) : rows_(std::move(rows)) {}
+  ReferenceLogits(std::vector<std::vector<double>> rows, std::vector<float> features, std::size_t width)
+      : rows_(std::move(rows)), features_(std::move(features)), width_(width) {}
   Logits row(std::size_t i) const override { return std::span<const double>(rows_[i]); }
+  std::span<const float> features(std::size_t row) const override {
+    return std::span(features_).subspan(row * width_, width_);
+  }
 
  private:
   std::vector<std::vector<double>> rows_;
+  std::vector<float> features_;
+  std::size_t width_;  // of a row's features
 };
 
 template <class Number>
@@ -49,6 +55,8 @@ class ReferenceOps final : public Ops {
     for (const SlotMove& move : batch.moves) mixers_.move(move);
     mixers_.begin(batch);
     batch_ = &batch;
+    rows_.clear();
+    features_.assign(batch.rows() * spec_.feature_width(), 0.0F);
     for (std::size_t i = 0; i < buffer_count; ++i) {
       buffers_[i].assign(batch.rows() * cols_of(spec_, static_cast<Buffer>(i)), Number(0));
     }
@@ -201,10 +209,15 @@ class ReferenceOps final : public Ops {
   }
 
   void head(const HeadSpec& spec) override {
-    std::vector<std::vector<double>> rows;
+    std::vector<std::vector<double>>& rows = rows_;
     std::vector<Number> normed(spec_.width), y(spec.output.out);
     for (const std::int32_t wanted : batch_->wanted) {
-      weights_.normalize(spec.norm, row(Buffer::stream, static_cast<std::size_t>(wanted)), normed);
+      const std::span<const Number> x = row(Buffer::stream, static_cast<std::size_t>(wanted));
+      if (spec.norm) {
+        weights_.normalize(*spec.norm, x, normed);
+      } else {
+        std::ranges::copy(x.first(normed.size()), normed.begin());
+      }
       weights_.multiply(spec.output, normed, y);
       for (Number& logit : y) logit = capped(spec.cap, logit * Number(spec.scale));
       if (spec.shortlist.empty()) {
@@ -215,11 +228,67 @@ class ReferenceOps final : public Ops {
       for (const Token token : spec.forbidden)
         rows.back()[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
     }
-    std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
-    logits_.push_back(std::make_unique<ReferenceLogits>(std::move(rows)));
   }
 
-  Result<HeldLogits> finish() override { return HeldLogits(*logits_.back()); }
+  Result<HeldLogits> finish() override {
+    std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
+    logits_.push_back(
+        std::make_unique<ReferenceLogits>(std::move(rows_), std::move(features_), spec_.feature_width()));
+    return HeldLogits(*logits_.back());
+  }
+
+  void tap(Buffer from, std::size_t first) override {
+    for (std::size_t r = 0; r < batch_->rows(); ++r) {
+      for (std::size_t j = 0; j < spec_.width; ++j)
+        features_[r * spec_.feature_width() + first + j] = static_cast<float>(row(from, r)[j]);
+    }
+  }
+
+  void load_features() override {
+    const std::size_t cols = batch_->features.size() / batch_->rows();
+    for (std::size_t r = 0; r < batch_->rows(); ++r)
+      for (std::size_t j = 0; j < cols; ++j)
+        row(Buffer::features, r)[j] = Number(batch_->features[r * cols + j]);
+  }
+
+  void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override {
+    for (std::size_t r = 0; r < batch_->rows(); ++r) {
+      const std::span<Number> token = row(Buffer::pair, r).first(pair.token_width);
+      const std::span<Number> rest = row(Buffer::pair, r).subspan(pair.token_width, pair.state_width);
+      const std::span<const float> numbers = weights_.row(embed.tokens, batch_->tokens[r]);
+      for (std::size_t j = 0; j < token.size(); ++j) token[j] = Number(embed.scale) * Number(numbers[j]);
+      if (pair.token_norm) weights_.normalize(*pair.token_norm, token, token);
+      std::ranges::copy(row(state, r).first(pair.state_width), rest.begin());
+      if (!pair.projection && !pair.normed_residual) std::ranges::copy(rest, row(Buffer::stream, r).begin());
+      if (pair.state_norm) weights_.normalize(*pair.state_norm, rest, rest);
+      if (!pair.projection && pair.normed_residual) std::ranges::copy(rest, row(Buffer::stream, r).begin());
+    }
+  }
+
+  void store_keys(std::size_t layer) override {
+    for (std::size_t r = 0; r < batch_->rows(); ++r)
+      mixers_.store_keys(layer, r, row(Buffer::key, r), row(Buffer::value, r));
+  }
+
+  void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) override {
+    const std::size_t groups = spec_.width / spec.group;
+    const std::vector<Number> z = buffers_[static_cast<std::size_t>(buffer)];
+    std::size_t t = 0;  // of the row in its block
+    for (std::size_t r = 0; r < batch_->rows(); ++r, ++t) {
+      if (r == 0 || batch_->caches[r] != batch_->caches[r - 1]) t = 0;
+      const std::span<const Number> factors = row(Buffer::factors, r);
+      for (std::size_t c = 0; c < spec_.width; ++c) {
+        Number sum = 0;
+        for (std::size_t lag = 0; lag < spec.kernel && lag <= t; ++lag) {
+          const std::size_t at = side * spec.kernel + lag;
+          const Number factor =
+              Number(weights_[spec.base][at * spec_.width + c]) + factors[at * groups + c / spec.group];
+          sum += factor * z[(r - lag) * spec_.width + c];
+        }
+        row(buffer, r)[c] = sum;
+      }
+    }
+  }
 
  private:
   std::span<Number> row(Buffer buffer, std::size_t r) {
@@ -259,7 +328,9 @@ class ReferenceOps final : public Ops {
   CacheId next_cache_ = 0;
   std::array<std::vector<Number>, buffer_count> buffers_;
   const PassBatch* batch_ = nullptr;
-  std::vector<std::unique_ptr<const PassLogits>> logits_;  // of the current pass, and those that are held
+  std::vector<std::vector<double>> rows_;                  // logits of the current pass
+  std::vector<float> features_;                            // of its rows
+  std::vector<std::unique_ptr<const PassLogits>> logits_;  // of the last pass, and those that are held
 };
 
 }  // namespace

@@ -69,7 +69,13 @@ class ReferenceMixers {
           Number(spec.temperature->scale) * std::log(static_cast<Number>(periods + 1)) + Number(1);
       for (Number& number : query.first(spec.heads * dim)) number *= factor;
     }
-    if (spec.kv_from) return;
+    if (!spec.kv_from) store_keys(layer, row, key, value);
+  }
+
+  /// Stores a row's key and value; see Ops::store_keys.
+  void store_keys(std::size_t layer, std::size_t row, std::span<Number> key, std::span<Number> value) {
+    const AttentionSpec& spec = *spec_.layers[layer].attention();
+    const std::size_t dim = spec.head_dim;
     key = key.first(spec.kv_heads * dim);
     value = value.first(spec.kv_heads * dim);
     for (std::size_t h = 0; spec.value_epsilon && h < spec.kv_heads; ++h) {
@@ -89,7 +95,7 @@ class ReferenceMixers {
     const std::size_t value_dim = spec.latent ? spec.latent->rank : dim;
     Cache& cache = cache_of(row, from);
     const std::size_t seen = batch_->attended(row);
-    const std::size_t first = spec.window > 0 && seen > spec.window ? seen - spec.window : 0;
+    const std::size_t first = batch_->window_begin(row, spec.window);
     for (std::size_t h = 0; h < spec.heads; ++h) {
       const std::size_t at = h / (spec.heads / spec.kv_heads) * dim;
       const std::span<const Number> q = query.subspan(h * dim, dim);

@@ -14,8 +14,8 @@
 #include "spectr/backend/sharded/rank_ops.h"
 #include "spectr/backend/sharded/rounds.h"
 #include "spectr/backend/sharded/shared_logits.h"
-#include "spectr/gguf/fingerprint.h"
 #include "spectr/base/version.h"
+#include "spectr/gguf/fingerprint.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/graph.h"
 #include "spectr/nn/transformer.h"
@@ -39,7 +39,8 @@ class Part {
     try {
       SPECTR_TRY(std::unique_ptr<Ops> ops, backend.make(part->spec_, kv));
       part->ops_ = make_rank_ops(order.split, std::move(ops), part->link_);
-      part->copies_ = upload_weights(part->file_, part->spec_, *part->ops_, pool);
+      const Gguf* const files[] = {&part->file_};
+      part->copies_ = upload_weights(files, part->spec_, *part->ops_, pool);
     } catch (const std::bad_alloc&) {
       return error(ErrorCode::out_of_memory, "{}: there is no memory for the weights", part->file_.name());
     }

@@ -6,13 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/backend/sharded/part_weights.h"
 #include "spectr/nn/ops.h"
+#include "spectr/nn/part_weights.h"
 
 namespace spectr {
 
 Result<void> check_sharing(const ModelSpec& spec, std::initializer_list<Feature> indivisible) {
   std::vector<Feature> features = all_features();
+  for (const Feature one :
+       {Feature::taps, Feature::drafter_inputs, Feature::block_convolutions, Feature::head_without_norm})
+    std::erase(features, one);
   for (const Feature one : indivisible) std::erase(features, one);
   return check(spec, {KvType::f32, KvType::f32}, host_caps("of several ranks", std::move(features)));
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "spectr/backend/sharded/model_part.h"
-#include "spectr/backend/sharded/part_weights.h"
+#include "spectr/nn/part_weights.h"
 
 namespace spectr {
 namespace {

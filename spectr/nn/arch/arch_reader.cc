@@ -72,9 +72,19 @@ Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::
 
 void ArchReader::set_blocks(std::size_t blocks, std::size_t layers) {
   blocks_ = blocks;
+  own_layers_ = layers;
   spec_.layers.resize(layers);
   if (layers < blocks) {
     spec_.notes.push_back(fmt::format("blocks from {} on predict further tokens; they are not used", layers));
+  }
+}
+
+void ArchReader::set_all_blocks(std::size_t blocks, std::size_t own) {
+  blocks_ = blocks;
+  own_layers_ = own;
+  spec_.layers.resize(blocks);
+  for (const GgufTensor& tensor : file_.tensors()) {
+    if (tensor.name.find(".nextn.") != std::string_view::npos) tensors_.insert(tensor.name);
   }
 }
 

@@ -59,6 +59,11 @@ class ArchReader {
   /// The file has so many blocks, of which the first `layers` are the model's: spec().layers are as many. The
   /// others' tensors are left out, and the spec notes it; so are the values that arrays have for them.
   void set_blocks(std::size_t blocks, std::size_t layers);
+  /// All of the file's blocks become layers, of which the first `own` are the model's: the others predict
+  /// further tokens, and have attention. Their tensors `nextn.` are left to the caller.
+  void set_all_blocks(std::size_t blocks, std::size_t own);
+  /// Layers that are the model's own.
+  std::size_t own_layers() const { return own_layers_; }
 
   /// Keys that no pass depends on, whatever their values.
   void ignore(std::initializer_list<std::string_view> names);
@@ -117,7 +122,7 @@ class ArchReader {
   const RopeChoice& rope_;
   ModelSpec& spec_;
   std::string prefix_;
-  std::size_t blocks_ = 0;                           // of the file
+  std::size_t blocks_ = 0, own_layers_ = 0;          // of the file, and of them the model's layers
   std::unordered_set<std::string, KeyedHash> keys_;  // that were asked for
   std::unordered_set<std::string_view, KeyedHash> tensors_;
 };

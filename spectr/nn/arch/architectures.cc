@@ -39,11 +39,15 @@ constexpr Architecture all[] = {
 };
 
 /// Layers, and the blocks behind them that predict further tokens.
-Result<void> read_blocks(ArchReader& in) {
+Result<void> read_blocks(ArchReader& in, bool all_blocks) {
   constexpr std::uint64_t max_blocks = 512;
   SPECTR_TRY(const std::size_t blocks, in.count("block_count", max_blocks));
   SPECTR_TRY(const std::size_t further, in.count_or_none("nextn_predict_layers", blocks - 1));
-  in.set_blocks(blocks, blocks - further);
+  if (all_blocks) {
+    in.set_all_blocks(blocks, blocks - further);
+  } else {
+    in.set_blocks(blocks, blocks - further);
+  }
   return {};
 }
 
@@ -75,7 +79,9 @@ std::span<const Architecture> architectures() {
   return all;
 }
 
-Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
+namespace {
+
+Result<ModelSpec> read_spec(const Gguf& file, const RopeChoice& rope, bool all_blocks) {
   SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto name, file.string("general.architecture"));
   const auto found = std::ranges::find(architectures(), name, &Architecture::name);
@@ -90,11 +96,21 @@ Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
   SPECTR_TRY(const std::string_view own_name, file.string("general.name", stem));
   spec.name = escape(own_name);
   ArchReader in(file, name, rope, spec);
-  SPECTR_TRY_VOID(read_blocks(in));
+  SPECTR_TRY_VOID(read_blocks(in, all_blocks));
   SPECTR_TRY_VOID(found->read(in));
   SPECTR_TRY_VOID(read_forbidden(in));
   SPECTR_TRY_VOID(in.end_of_tensors());
   return spec;
+}
+
+}  // namespace
+
+Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
+  return read_spec(file, rope, false);
+}
+
+Result<ModelSpec> read_all_blocks(const Gguf& file, const RopeChoice& rope) {
+  return read_spec(file, rope, true);
 }
 
 }  // namespace spectr

@@ -56,7 +56,7 @@ Result<void> read_heads(ArchReader& in, const DecoderRules& rules, DecoderKeys& 
 }
 
 /// Keys that would change the computation, where they have other values than these.
-Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
+Result<void> read_variants(ArchReader& in, const DecoderKeys& keys, const DecoderRules& rules) {
   constexpr std::string_view window_key = "attention.sliding_window";
   const auto context = static_cast<std::uint64_t>(in.spec().context);
   SPECTR_TRY(const auto window, in.file().integer(in.key(window_key), 0));
@@ -65,7 +65,7 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
     in.spec().max_context = std::min<std::size_t>(in.spec().max_context, window);
   SPECTR_TRY_VOID(in.neutral(window_key, static_cast<double>(context)));
   SPECTR_TRY(const bool causal, in.boolean("attention.causal", true));
-  if (!causal) {
+  if (!causal && !rules.reads_causal) {
     return error("{}: {} is false: this model does not generate", in.file().name(),
                  in.key("attention.causal"));
   }
@@ -131,7 +131,7 @@ Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms, const Dec
   const bool has_experts_alone = !in.has(ffn) && in.has(of_experts);
   SPECTR_TRY(keys.ffn, in.counts(has_experts_alone ? of_experts : ffn, Limits::ffn));
   SPECTR_TRY_VOID(read_heads(in, rules, keys));
-  SPECTR_TRY_VOID(read_variants(in, keys));
+  SPECTR_TRY_VOID(read_variants(in, keys, rules));
   constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
   in.ignore({rms, mean});
   SPECTR_TRY(keys.epsilon, in.real(norms == NormSpec::Kind::rms ? rms : mean, 1e-30, 1));

@@ -29,6 +29,7 @@ struct DecoderKeys {
 struct DecoderRules {
   bool layers_without_attention = false;  ///< they have 0 heads of keys
   bool values_differ = false;             ///< in size from keys: the family reads attention.value_length
+  bool reads_causal = false;              ///< the family reads attention.causal
 };
 
 /// Context, width, heads, feed-forward widths and the norms' ε go to the spec and the result; keys that ask

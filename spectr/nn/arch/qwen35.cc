@@ -34,7 +34,8 @@ Result<DeltaNetKeys> delta_net_keys(ArchReader& in) {
                  keys.value_heads * keys.head_dim);
   }
   SPECTR_TRY(const std::size_t interval, in.count("full_attention_interval", max_heads, 4));
-  for (std::size_t i = 0; i < in.spec().layers.size(); ++i) keys.layers.push_back((i + 1) % interval != 0);
+  for (std::size_t i = 0; i < in.spec().layers.size(); ++i)
+    keys.layers.push_back((i + 1) % interval != 0 && i < in.own_layers());
   if (in.is_array("attention.recurrent_layers")) {
     SPECTR_TRY(keys.layers, in.booleans("attention.recurrent_layers"));
   }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "spectr/nn/drafters/drafter_session.h"
+
+namespace spectr {
+
+/// A sequence of a drafter whose rows are a token and a state (EAGLE-3): the row of the sequence's last token
+/// gives the logits of the first draft and the state of the next row. A node of a tree is a row that attends
+/// to the sequence and to its own ancestors; all nodes of a level are one pass. A sequence of one token has
+/// no state to draft from: its logits are all 0, and so are those of its nodes.
+class ChainSession final : public DrafterSession {
+ public:
+  /// Throws std::bad_alloc.
+  ChainSession(const TrainedDrafter& model, Session& target, const FollowSettings& settings);
+
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
+  Logits logits(NodeId node) const override;
+
+ private:
+  struct Row {
+    HeldLogits pass;
+    std::size_t wanted = 0;    // number of its logits
+    std::vector<float> state;  // that its children read
+    bool is_computed = false;
+  };
+
+  Result<void> feed(std::span<const Token> text, std::size_t first, std::size_t end) override;
+  void drop_tree() override;
+  Result<void> score_level(std::size_t length, const TokenTree& tree, std::span<const NodeId> level);
+  void take(NodeId node, const HeldLogits& pass, std::size_t wanted, std::size_t row);
+
+  std::vector<Row> rows_;         // by node
+  std::vector<float> no_logits_;  // of a sequence without states
+};
+
+}  // namespace spectr

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spectr/lm/language_model.h"
+#include "spectr/nn/drafters/trained_drafter.h"
+
+namespace spectr {
+
+/// A sequence of a target, as a trained drafter reads it.
+///
+/// score() first reads the features of the sequence that it has not read yet from the target's session, and
+/// has the target compute those that are missing; then it drafts. A drafter's rows of accepted tokens are
+/// computed again from the target's features, so that what it drafts depends on the sequence alone: keep()
+/// drops the tree.
+class DrafterSession : public Session {
+ public:
+  ~DrafterSession() override;
+  DrafterSession(const DrafterSession&) = delete;
+  DrafterSession& operator=(const DrafterSession&) = delete;
+
+  /// The logits of the row that a node's children come from: logits() before what makes them depend on the
+  /// node's own token, where that only chooses among them. Requires: as logits().
+  virtual Logits row_logits(NodeId node) const { return logits(node); }
+  /// The probability that the drafter gives to the acceptance of a child of the node, on this path; none if
+  /// it does not estimate it. Requires: as logits().
+  virtual std::optional<double> confidence(NodeId /*node*/) const { return std::nullopt; }
+
+  void keep(std::span<const NodeId> path) override;
+  void rewind(std::size_t length) override;
+  std::string_view name() const override { return model_.file().name(); }
+  std::size_t length() const override { return length_; }
+  std::size_t vocabulary() const override { return model_.vocabulary(); }
+  std::size_t context() const override { return context_; }
+
+ protected:
+  /// `follows`: a row also needs the token that follows its own.
+  DrafterSession(const TrainedDrafter& model, Session& target, const FollowSettings& settings, bool follows,
+                 std::size_t block_rows);
+
+  /// Computes the rows [first, end) of the sequence from the target's features.
+  virtual Result<void> feed(std::span<const Token> text, std::size_t first, std::size_t end) = 0;
+  /// Forgets what was computed for the tree.
+  virtual void drop_tree() = 0;
+
+  /// Fails if sequence and tree exceed the context.
+  Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
+  /// Feeds the rows up to `end`, which it leaves in length().
+  Result<void> read(std::span<const Token> text, std::size_t end);
+  Result<HeldLogits> run(TrainedDrafter::Pass pass);
+  void forget_rows(std::size_t length) { length_ = std::min(length_, length); }
+
+  const TrainedDrafter& model() const { return model_; }
+  Session& target() const { return target_; }
+  CacheId cache() const { return cache_; }
+  PassBatch& batch() { return batch_; }
+  /// Starts a batch of rows with `width` features each.
+  void begin_batch(std::size_t width, bool fuses);
+  /// Adds a row to the batch, with its features.
+  void add_row(Token token, std::size_t position, std::size_t slot, std::size_t prefix,
+               std::span<const std::int32_t> ancestors, std::span<const float> features);
+  /// Asks for the logits of the batch's last row.
+  void want_last();
+
+ private:
+  const TrainedDrafter& model_;
+  Session& target_;
+  std::size_t context_;
+  bool follows_;
+  CacheId cache_ = 0;
+  std::size_t length_ = 0;  // rows of the sequence that have keys and values
+  PassBatch batch_;
+  std::vector<float> features_;  // of the batch
+};
+
+}  // namespace spectr

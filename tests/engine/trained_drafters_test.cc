@@ -1,0 +1,161 @@
+// What an engine generates with a trained drafter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectr/engine/engine.h"
+#include "tests/support/data.h"
+
+namespace spectr {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+struct Pair {
+  std::string target, drafter;
+};
+
+const Pair pairs[] = {{"target-llama", "eagle3-d2t"},
+                      {"target-qwen3", "eagle3-shared"},
+                      {"target-qwen3", "dflash-8"},
+                      {"target-qwen3", "dspark-7"},
+                      {"target-llama", "dspark-6-bonus"},
+                      {"target-qwen3", "dflash2-8"},
+                      {"../arch2/qwen35/model-mtp", "../arch2/qwen35/model-mtp"},
+                      {"../arch2/glm4moe/model-mtp", "../arch2/glm4moe/model-mtp"}};
+
+EngineOptions options_of(const Pair& pair, std::size_t slots = 1) {
+  const auto folder = source_folder() / "tests/data/drafters";
+  EngineOptions options;
+  options.models = {.target = folder / (pair.target + ".gguf"),
+                    .drafts = {folder / (pair.drafter + ".gguf")},
+                    .threads = 2};
+  options.slots.slots = slots;
+  return options;
+}
+
+Request request_by(const std::string& method, double temperature, std::vector<Token> prompt,
+                   std::uint64_t seed = 1) {
+  Request request;
+  request.prompts = {std::move(prompt)};
+  request.method.method = method;
+  request.method.drafts = 3;
+  request.method.length = 4;
+  if (method == "tree") request.method.others.tree = {2, 2, 1};
+  if (method == "speculative" || method == "block") request.method.drafts.reset();
+  request.sampling.temperature = temperature;
+  request.limit = 40;
+  request.ignore_eos = true;
+  request.seed = seed;
+  return request;
+}
+
+struct Generated {
+  std::vector<Token> tokens;
+  CompletionResult result;
+};
+
+Generated generated(Engine& engine, Request request) {
+  auto prepared = engine.prepare(std::move(request));
+  EXPECT_TRUE(prepared) << prepared.error().message;
+  const auto completion = engine.submit(*prepared);
+  Generated out;
+  while (const auto news = completion->next(60s)) {
+    for (const TokenReport& token : news->second.delta.tokens) out.tokens.push_back(token.token);
+    if (news->second.result) out.result = *news->second.result;
+  }
+  EXPECT_EQ(out.result.failure.message, "");
+  return out;
+}
+
+const std::vector<Token> prompt_of_pairs = {40, 160, 256, 158, 250, 296, 266, 130, 20};
+
+TEST(TrainedDrafters, GiveThePlainTextAtTemperatureZeroByEveryMethod) {
+  for (const Pair& pair : pairs) {
+    const auto engine = Engine::load(options_of(pair)).value();
+    const auto plain = generated(*engine, request_by("plain", 0, prompt_of_pairs));
+    ASSERT_EQ(plain.tokens.size(), 40U);
+    for (const char* method :
+         {"spectr", "speculative", "tree", "batch", "block", "traversal", "conditional", "univer", "gbv"}) {
+      const auto found = generated(*engine, request_by(method, 0, prompt_of_pairs));
+      EXPECT_EQ(found.tokens, plain.tokens) << pair.drafter << ", " << method;
+      EXPECT_GT(found.result.statistics.drafted(), 0U) << pair.drafter << ", " << method;
+    }
+  }
+}
+
+/// A completion that goes on from an earlier one, as conversations do, and one that shares its beginning.
+TEST(TrainedDrafters, GoOnFromSequencesThatTheEngineHolds) {
+  for (const Pair& pair : pairs) {
+    const auto used = Engine::load(options_of(pair)).value();
+    auto prompt = prompt_of_pairs;
+    const auto first = generated(*used, request_by("spectr", 1, prompt));
+    prompt.insert(prompt.end(), first.tokens.begin(), first.tokens.begin() + 17);
+    for (const char* between : {"plain", "spectr"}) {
+      prompt.push_back(33);
+      generated(*used, request_by(between, 1, prompt, 5));
+      prompt.back() = 34;
+      const auto fresh = Engine::load(options_of(pair)).value();
+      EXPECT_EQ(generated(*used, request_by("conditional", 1, prompt, 9)).tokens,
+                generated(*fresh, request_by("conditional", 1, prompt, 9)).tokens)
+          << pair.drafter << " after " << between;
+    }
+  }
+}
+
+TEST(TrainedDrafters, DraftForSeveralSequencesAtOnce) {
+  std::vector<Token> prompt;  // long enough that sequences would copy it from each other
+  for (Token token = 0; token < 90; ++token) prompt.push_back((37 * token) % 300);
+  for (const Pair& pair : pairs) {
+    const auto one = Engine::load(options_of(pair)).value(), four = Engine::load(options_of(pair, 4)).value();
+    std::vector<std::shared_ptr<Completion>> running;
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+      running.push_back(four->submit(four->prepare(request_by("spectr", 1, prompt, seed)).value()));
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      std::vector<Token> tokens;
+      while (const auto news = running[seed]->next(60s))
+        for (const TokenReport& token : news->second.delta.tokens) tokens.push_back(token.token);
+      EXPECT_EQ(tokens, generated(*one, request_by("spectr", 1, prompt, seed)).tokens)
+          << pair.drafter << ", seed " << seed;
+    }
+  }
+}
+
+TEST(TrainedDrafters, AreRefusedByMethodsThatGoByCosts) {
+  const auto engine = Engine::load(options_of(pairs[0])).value();
+  const auto refused = engine->prepare(request_by("auto", 1, prompt_of_pairs));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "method auto does not know what a trained drafter costs: choose another, such as spectr");
+  Request open;
+  open.prompts = {prompt_of_pairs};
+  const auto prepared = engine->prepare(std::move(open)).value();
+  EXPECT_EQ(prepared->decoding.method->name, "spectr");
+}
+
+TEST(TrainedDrafters, DraftAlone) {
+  EngineOptions options = options_of(pairs[0]);
+  options.models.drafts.push_back(options.models.target);
+  const auto refused = Engine::load(std::move(options));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("eagle3-d2t.gguf: a trained drafter drafts alone, but 2 draft models are given"));
+}
+
+TEST(TrainedDrafters, AreLoadedAsTheyAre) {
+  EngineOptions options = options_of(pairs[0]);
+  options.models.load.draft.words = std::size_t{100};
+  const auto refused = Engine::load(std::move(options));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("a trained drafter is loaded as it is"));
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,90 @@
+// The states that a session hands out for trained drafters.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/nn/feature_log.h"
+#include "tests/support/models/drafter_case.h"
+
+namespace spectr {
+namespace {
+
+using test::DrafterCase;
+
+std::vector<float> copy_of(std::span<const float> features) {
+  return {features.begin(), features.end()};
+}
+
+DrafterCase tapped_target() {
+  static ThreadPool pool(2);
+  return {"eagle3-d2t", std::make_shared<CpuBackend>(pool)};
+}
+
+const std::vector<Token> prompt = {5, 17, 33, 41, 5, 90, 12, 77};
+
+TEST(FeaturesOfSessions, AreThoseOfThePassThatComputedTheTokens) {
+  const DrafterCase data = tapped_target();
+  // A tree of two branches; the second is kept.
+  TokenTree tree(prompt.back());
+  const NodeId a = tree.child(TokenTree::root, 100), b = tree.child(TokenTree::root, 101);
+  tree.child(a, 7);
+  const NodeId c = tree.child(b, 8);
+  const auto session = data.target().start(64, 8).value();
+  Features& features = *session->features();
+  features.record(true);
+  ASSERT_TRUE(session->score(prompt, tree));
+  EXPECT_EQ(features.first(), 0U);
+  EXPECT_EQ(features.end(), prompt.size());
+  const auto of_b = copy_of(features.of(b)), of_c = copy_of(features.of(c));
+  session->keep(std::vector{b, c});
+  EXPECT_EQ(features.end(), prompt.size() + 2);
+  EXPECT_EQ(copy_of(features.at(prompt.size())), of_b);
+  EXPECT_EQ(copy_of(features.at(prompt.size() + 1)), of_c);
+
+  // As text they are the same, bit for bit.
+  auto text = prompt;
+  text.insert(text.end(), {101, 8});
+  const auto fresh = data.target().start(64, 8).value();
+  fresh->features()->record(true);
+  ASSERT_TRUE(fresh->score(text, TokenTree(text.back())));
+  for (std::size_t position = 0; position < text.size(); ++position)
+    EXPECT_EQ(copy_of(fresh->features()->at(position)), copy_of(features.at(position))) << position;
+}
+
+TEST(FeaturesOfSessions, EndWithTheTextAfterARewindAndBeginWhereTheyAreDropped) {
+  const DrafterCase data = tapped_target();
+  const auto session = data.target().start(64, 1).value();
+  Features& features = *session->features();
+  features.record(true);
+  ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+  features.drop(3);
+  EXPECT_EQ(features.first(), 3U);
+  session->rewind(5);
+  EXPECT_EQ(features.end(), 5U);
+  ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+  EXPECT_EQ(features.first(), 3U);
+  EXPECT_EQ(features.end(), prompt.size());
+  session->rewind(1);  // before what is recorded
+  ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+  EXPECT_EQ(features.first(), 1U);
+}
+
+TEST(FeaturesOfSessions, AreNotRecordedUnlessSomebodyAsks) {
+  const DrafterCase data = tapped_target();
+  const auto session = data.target().start(64, 1).value();
+  ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+  EXPECT_EQ(session->features()->first(), session->features()->end());
+}
+
+TEST(FeaturesOfSessions, AreAbsentWhereNoDrafterReadsThem) {
+  static ThreadPool pool(1);
+  const auto model = Transformer::load(Gguf::open(DrafterCase::folder() / "target-llama.gguf").value(),
+                                       std::make_shared<CpuBackend>(pool))
+                         .value();
+  EXPECT_EQ(model->start(16, 1).value()->features(), nullptr);
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,122 @@
+// `spectr draft logits` prints what a trained drafter computes.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/program/spectr.h"
+
+namespace spectr::test {
+namespace {
+
+std::string drafter_data(const std::string& file) {
+  return (source_folder() / "tests/data/drafters" / file).string();
+}
+
+Json figures_of(const std::string& name) {
+  return Json::parse(std::ifstream(drafter_data(name + ".json")));
+}
+
+std::string joined(const Json& ids) {
+  std::string list;
+  for (const Json& id : ids) list += (list.empty() ? "" : ",") + std::to_string(id.get<int>());
+  return list;
+}
+
+/// The command for the first round of a case.
+Arguments draft_logits(const std::string& name, const Json& figures) {
+  const Json& round = figures["rounds"][0];
+  Arguments command = {"draft",    "logits",
+                       "-m",       drafter_data(figures["target"]),
+                       "--tokens", joined(round["text"]) + "," + std::to_string(round["last"].get<int>()),
+                       "--json"};
+  if (!figures["drafter"].is_null()) command = command + Arguments{"-md", drafter_data(name + ".gguf")};
+  return command;
+}
+
+Json printed(const Arguments& command) {
+  const Outcome ran = spectr(command);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return Json::parse(ran.out);
+}
+
+void expect_logits(const Json& found, const Json& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  double difference = 0.0, norm = 0.0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    difference += std::pow(found[i].get<double>() - expected[i].get<double>(), 2);
+    norm += std::pow(expected[i].get<double>(), 2);
+  }
+  EXPECT_LE(std::sqrt(difference / norm), 1e-4);
+}
+
+TEST(DraftLogits, AreTheReferencesAlongTheGreedyDraft) {
+  for (const std::string name : {"eagle3-d2t", "eagle3-shared", "dflash-8", "dspark-7", "mtp-qwen35"}) {
+    SCOPED_TRACE(name);
+    const Json figures = figures_of(name), draft = figures["rounds"][0]["draft"];
+    const auto steps = draft["ids"].size();
+    const Json found = printed(draft_logits(name, figures) + Arguments{"-L", std::to_string(steps)});
+    EXPECT_EQ(found["kind"], figures["kind"]);
+    EXPECT_EQ(found["rows"], figures.value("d2t", Json()));
+    EXPECT_EQ(found["ids"], draft["ids"]);
+    ASSERT_EQ(found["steps"].size(), steps);
+    const Json expected = draft.contains("chain") ? draft["chain"]["logits"] : draft["logits"];
+    expect_logits(found["steps"][0]["logits"], expected[0]);
+  }
+}
+
+TEST(DraftLogits, FollowAGivenPath) {
+  const Json figures = figures_of("dspark-7"), forced = figures["rounds"][0]["draft"]["forced"];
+  const Json found = printed(draft_logits("dspark-7", figures) + Arguments{"--path", joined(forced["ids"])});
+  ASSERT_EQ(found["steps"].size(), forced["ids"].size());
+  for (std::size_t i = 0; i < forced["ids"].size(); ++i) {
+    EXPECT_NEAR(found["steps"][i]["log_q"].get<double>(), forced["log_q"][i].get<double>(), 1e-3);
+    EXPECT_NEAR(found["steps"][i]["confidence"].get<double>(), forced["confidence"][i].get<double>(), 1e-4);
+  }
+}
+
+TEST(DraftLogits, HaveAsManyStepsAsABlockPredictsUnlessToldOtherwise) {
+  const Json figures = figures_of("dflash-8");
+  const Arguments command = draft_logits("dflash-8", figures);
+  EXPECT_EQ(printed(command)["steps"].size(), 7U);
+  EXPECT_EQ(printed(command + Arguments{"-L", "2"})["steps"].size(), 2U);
+  const Json expected = figures["rounds"][0]["short_block"];
+  EXPECT_EQ(printed(command + Arguments{"--block-rows", "5"})["ids"], expected["ids"]);
+  EXPECT_EQ(printed(draft_logits("eagle3-d2t", figures_of("eagle3-d2t")))["steps"].size(), 4U);
+}
+
+TEST(DraftLogits, RefuseWhatTheDrafterDoesNotHave) {
+  const Arguments block = draft_logits("dflash-8", figures_of("dflash-8"));
+  expect_error(block + Arguments{"-L", "8"}, "dflash-8.gguf: 8 steps are asked for, but a block has 7");
+  expect_error(draft_logits("eagle3-d2t", figures_of("eagle3-d2t")) + Arguments{"--block-rows", "4"},
+               "eagle3-d2t.gguf: a drafter of type eagle3 has no blocks, whose rows could be 4");
+  const std::string target = drafter_data("target-llama.gguf");
+  expect_error({"draft", "logits", "-m", target, "-md", target, "--tokens", "1,2"}, "is no trained drafter");
+  expect_error({"draft", "logits", "-m", target, "--tokens", "1,2"}, "is no trained drafter");
+  expect_error({"draft", "logits", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--tokens", "1"},
+               "--tokens: a drafter reads the states before the last id");
+  expect_error(
+      {"generate", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--method", "auto", "-p", "a"},
+      "method auto does not know what a trained drafter costs");
+}
+
+TEST(DraftLogits, BelongToADrafterThatGenerates) {
+  const Arguments generate = {"generate",
+                              "-m",
+                              drafter_data("target-qwen3.gguf"),
+                              "-md",
+                              drafter_data("dflash-8.gguf"),
+                              "--tokens",
+                              "40,160,256,158",
+                              "--temp",
+                              "0",
+                              "-n",
+                              "24",
+                              "--json"};
+  const Json drafted = printed(generate), plain = printed(generate + Arguments{"--method", "plain"});
+  EXPECT_EQ(drafted["stats"]["method"], "spectr");
+  EXPECT_EQ(drafted["tokens"], plain["tokens"]);
+  EXPECT_GT(drafted["stats"]["drafted"].get<int>(), 0);
+}
+
+}  // namespace
+}  // namespace spectr::test
