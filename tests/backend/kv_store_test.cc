@@ -380,7 +380,8 @@ struct Sharing {
 
   KvLayout layout{std::vector{KvLayout::Layer{1, 8}, {1, 8, 32}}, {KvType::f32, KvType::f32}};
   BlockPool pool{layout.block_bytes()};
-  KvStore first{layout, {2 * rows, 64}, pool}, second{layout, {2 * rows, 64}, pool};
+  static constexpr CacheSize size{.slots = 2 * rows, .kept = 64, .context = 2 * rows - 20};
+  KvStore first{layout, size, pool}, second{layout, size, pool};
 
   static void write(KvStore& store, std::size_t begin, std::size_t end, float value) {
     store.own(begin, end);
@@ -419,10 +420,12 @@ TEST(KvStore, WritesToACopyOfABlockThatItShares) {
     EXPECT_EQ(stores.value_at(stores.second, slot), mine) << slot;
 }
 
-TEST(KvStore, DropsBlocksBehindTheLastSlotThatIsWritten) {
+TEST(KvStore, DropsBlocksBehindWhatATreeReaches) {
   Sharing stores;
   stores.write(stores.first, 0, 2 * Sharing::rows, 1.0f);
   EXPECT_EQ(stores.pool.used_blocks(), 5);
+  stores.write(stores.first, 40, 41, 2.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), 2) << "nodes may lie in the 40 slots behind";
   stores.write(stores.first, 10, 11, 2.0f);
   EXPECT_EQ(stores.pool.used_blocks(), 1);
   stores.second.take(stores.first.share(11), 11);

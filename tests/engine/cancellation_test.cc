@@ -48,7 +48,8 @@ struct CancelledRun {
 Request request_of_kind(std::size_t kind) {
   Request request;
   std::string prompt(tried_openings[kind % std::size(tried_openings)]);
-  for (std::size_t i = 0; i < kind % 7; ++i) prompt += " Then he went to the park and saw a big dog there.";
+  for (std::size_t i = 0; i < 4 * (kind % 7); ++i)
+    prompt += " Then he went to the park and saw a big dog there.";
   request.prompts = {test::bundled_models()->tokenizer->encode(prompt)};
   request.method.method = tried_methods[kind % std::size(tried_methods)];
   request.sampling.temperature = 1.0;
@@ -112,8 +113,9 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
     last.push_back(some->submit(some->prepare(std::move(request)).value()));
   }
   for (const auto& completion : last) completion->wait();
-  const std::size_t block = test::bundled_models()->target->session_bytes(1, 1);
-  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slot_count * block);
+  // A block, and those that a tree reaches.
+  const std::size_t most = test::bundled_models()->target->session_bytes(191, 1);
+  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slot_count * most);
 }
 
 }  // namespace

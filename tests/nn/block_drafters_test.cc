@@ -67,8 +67,9 @@ void expect_forced(const DrafterCase& data, DrafterSession& session, const std::
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Logits logits = session.logits(nodes[i]);
     EXPECT_NEAR(logits.at(ids[i]) - logits.log_sum_exp(), forced["log_q"][i].get<double>(), 1e-3);
-    if (const Json confidence = forced.value("confidence", Json::array()); !confidence.empty())
+    if (const Json confidence = forced.value("confidence", Json::array()); !confidence.empty()) {
       EXPECT_NEAR(session.confidence(nodes[i]).value(), confidence[i].get<double>(), 1e-4);
+    }
   }
   if (forced.contains("logits")) expect_rows(data, session, nodes, draft["rows"], forced["logits"]);
   if (forced.contains("scores"))

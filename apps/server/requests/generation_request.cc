@@ -133,10 +133,10 @@ void read_method_settings(Fields& fields, MethodOptions& options) {
       options.** flag = fields.boolean(setting.name).value_or(false);
     } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
       options.** number = fields.number(setting.name, min, max).value_or(options.**number);
-    } else if (const auto* whole = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
+    } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
       const auto given =
           fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max));
-      if (given) options.** whole = static_cast<std::size_t>(*given);
+      if (given) options.** count = static_cast<std::size_t>(*given);
     }
   }
 }

@@ -185,7 +185,9 @@ void KvStore::own(std::size_t begin, std::size_t end) {
     if (!held_[i].own) set(i, {copy_of(held_[i].block), true});
   }
   while (held_.size() < blocks) set(held_.size(), {pool_.take(), true});
-  drop(blocks);
+  // Nodes of a tree that stay may lie behind those that are written, but no further than a tree reaches.
+  const std::size_t tree = slots_ - std::min(context_, slots_);
+  drop(std::min(div_up(end + tree, slot_block), held_.size()));
 }
 
 std::vector<SharedBlock> KvStore::share(std::size_t slots) {

@@ -66,8 +66,8 @@ class KvStore {
   /// See CacheSize.
   std::size_t context() const { return context_; }
 
-  /// The slots [begin, end) become this store's own to write to, as they are; blocks behind them are dropped.
-  /// Throws std::bad_alloc; what the slots hold has not changed then.
+  /// The slots [begin, end) become this store's own to write to, as they are; blocks that lie further behind
+  /// them than a tree reaches are dropped. Throws std::bad_alloc; what the slots hold has not changed then.
   void own(std::size_t begin, std::size_t end);
 
   /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a

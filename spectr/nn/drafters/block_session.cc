@@ -69,6 +69,7 @@ Result<void> BlockSession::score(std::span<const Token> text, const TokenTree& t
   SPECTR_TRY_VOID(check(text, tree));
   if (!is_scored_) {
     SPECTR_TRY_VOID(read(text, text.size() - 1));
+    forget_rows(text.size() - 1);  // the block takes the slots behind
     SPECTR_TRY_VOID(score_block(text));
   }
   const auto first = static_cast<NodeId>(nodes_.size());
