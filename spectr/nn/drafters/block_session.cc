@@ -38,7 +38,7 @@ BlockSession::BlockSession(const TrainedDrafter& model, Session& target, const F
 
 void BlockSession::drop_tree() {
   pass_ = {};
-  is_scored_ = false;
+  scored_length_ = 0;
   nodes_.clear();
 }
 
@@ -61,13 +61,14 @@ Result<void> BlockSession::score_block(std::span<const Token> text) {
     if (i >= rows_ - predicting) want_last();
   }
   SPECTR_TRY(pass_, run(TrainedDrafter::Pass::draft));
-  is_scored_ = true;
+  scored_length_ = text.size();
   return {};
 }
 
 Result<void> BlockSession::score(std::span<const Token> text, const TokenTree& tree) {
   SPECTR_TRY_VOID(check(text, tree));
-  if (!is_scored_) {
+  if (scored_length_ != text.size()) {
+    drop_tree();
     SPECTR_TRY_VOID(read(text, text.size() - 1));
     forget_rows(text.size() - 1);  // the block takes the slots behind
     SPECTR_TRY_VOID(score_block(text));
@@ -132,7 +133,7 @@ void BlockSession::select(Token token, Node& node) const {
 
 Logits BlockSession::logits(NodeId node) const {
   const Node& scored = nodes_[static_cast<std::size_t>(node)];
-  SPECTR_CHECK(is_scored_ && scored.depth < max_depth());
+  SPECTR_CHECK(scored_length_ > 0 && scored.depth < max_depth());
   if (scored.logits.empty()) return pass_.row(scored.depth);
   return std::span<const float>(scored.logits);
 }

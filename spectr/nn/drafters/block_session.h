@@ -38,10 +38,10 @@ class BlockSession final : public DrafterSession {
   const BlockSpec& block() const { return *model().spec().block; }
   std::size_t row_of(const Node& node) const { return block().first_row + node.depth; }
 
-  std::size_t rows_;         // of a block
-  HeldLogits pass_;          // of the block
-  bool is_scored_ = false;   // there is such a pass
-  std::vector<Node> nodes_;  // scored nodes of the tree
+  std::size_t rows_;               // of a block
+  HeldLogits pass_;                // of the block
+  std::size_t scored_length_ = 0;  // tokens of the text behind which the block was scored; 0: none
+  std::vector<Node> nodes_;        // scored nodes of the tree
 };
 
 }  // namespace spectr
