@@ -12,7 +12,7 @@ namespace spectr {
 namespace {
 
 /// Two sequences that begin alike.
-struct Sharing {
+struct SharingStores {
   static constexpr std::size_t rows = 150, blocks = 3;
 
   KvLayout layout{std::vector{KvLayout::Layer{1, 8}, {1, 8, 32}}, {KvType::f32, KvType::f32}};
@@ -35,21 +35,21 @@ struct Sharing {
 };
 
 TEST(KvStore, SharesTheFullBlocksOfABeginning) {
-  Sharing stores;
-  stores.write(stores.first, 0, Sharing::rows, 1.0f);
-  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks);
-  stores.second.take(stores.first.share(Sharing::rows), Sharing::rows);
-  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks + 1) << "the last block is copied";
+  SharingStores stores;
+  stores.write(stores.first, 0, SharingStores::rows, 1.0f);
+  EXPECT_EQ(stores.pool.used_blocks(), SharingStores::blocks);
+  stores.second.take(stores.first.share(SharingStores::rows), SharingStores::rows);
+  EXPECT_EQ(stores.pool.used_blocks(), SharingStores::blocks + 1) << "the last block is copied";
   for (const int slot : {0, 63, 64, 127, 128, 149}) EXPECT_EQ(stores.value_at(stores.second, slot), 1.0f);
 }
 
 TEST(KvStore, WritesToACopyOfABlockThatItShares) {
-  Sharing stores;
-  stores.write(stores.first, 0, Sharing::rows, 1.0f);
+  SharingStores stores;
+  stores.write(stores.first, 0, SharingStores::rows, 1.0f);
   stores.second.take(stores.first.share(128), 128);
-  ASSERT_EQ(stores.pool.used_blocks(), Sharing::blocks);
+  ASSERT_EQ(stores.pool.used_blocks(), SharingStores::blocks);
   stores.write(stores.second, 70, 80, 2.0f);
-  EXPECT_EQ(stores.pool.used_blocks(), Sharing::blocks + 1);
+  EXPECT_EQ(stores.pool.used_blocks(), SharingStores::blocks + 1);
   stores.write(stores.first, 3, 150, 3.0f);
   for (const auto& [slot, mine] : {std::pair(0, 1.0f), {2, 1.0f}, {3, 3.0f}, {75, 3.0f}, {149, 3.0f}})
     EXPECT_EQ(stores.value_at(stores.first, slot), mine) << slot;
@@ -58,8 +58,8 @@ TEST(KvStore, WritesToACopyOfABlockThatItShares) {
 }
 
 TEST(KvStore, DropsBlocksBehindWhatATreeReaches) {
-  Sharing stores;
-  stores.write(stores.first, 0, 2 * Sharing::rows, 1.0f);
+  SharingStores stores;
+  stores.write(stores.first, 0, 2 * SharingStores::rows, 1.0f);
   EXPECT_EQ(stores.pool.used_blocks(), 5);
   stores.write(stores.first, 40, 41, 2.0f);
   EXPECT_EQ(stores.pool.used_blocks(), 2) << "nodes may lie in the 40 slots behind";
@@ -71,7 +71,7 @@ TEST(KvStore, DropsBlocksBehindWhatATreeReaches) {
 }
 
 TEST(KvStore, RefusesSlotsBehindItsLast) {
-  Sharing stores;
+  SharingStores stores;
   EXPECT_THROW(stores.first.own(0, 5 * slot_block + 1), BrokenContract);
   EXPECT_THROW(stores.first.share(1), BrokenContract) << "never written";
 }
