@@ -42,7 +42,7 @@ class ApiError : public std::exception {
   const char* what() const noexcept override { return message_.c_str(); }
   /// {"error": {"code", "message", "type"}} and what the error adds.
   Json json() const;
-  /// The same with a member "type" of "error", as Anthropic's API has it.
+  /// Returns the error in the form of Anthropic's API, with a member "type" of "error".
   Json named_json() const;
 
  private:

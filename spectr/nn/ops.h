@@ -161,7 +161,7 @@ class Ops {
   /// Bytes that caches hold now of keys and values, without windows and states; 0 where that is not known.
   virtual std::size_t used_cache_bytes() const { return 0; }
 
-  // Where it has cache_memory:
+  // For backends that have cache_memory():
 
   /// Returns the blocks of the cache's first `slots` slots in layers without a window, none where there are
   /// no such layers. Full ones are shared: the cache goes on with a copy of one before it writes to it. A

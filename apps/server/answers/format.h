@@ -36,7 +36,7 @@ class Format {
 
   /// The events that come before all others of a choice, where the API has some.
   virtual Events opening(std::size_t choice) = 0;
-  /// What has been added to an answer; at least one event.
+  /// Returns the events of new parts of an answer, at least one.
   virtual Events chunk(std::size_t choice, const AnswerDelta& delta) = 0;
   /// A streamed event: how far the prompt of a text has been read.
   Json progress(std::size_t choice, const PromptProgress& progress);

@@ -15,7 +15,7 @@ Json slots_json(const Service& service);  ///< /slots
 
 /// {"messages", …} → {"input_tokens"}, the length of the prompt that /v1/chat/completions makes of them.
 Json count_input_tokens(const Service& service, const std::string& body);
-/// The same of a body of /v1/messages.
+/// Counts the tokens of a body of /v1/messages.
 Json count_message_tokens(const Service& service, const std::string& body);
 
 /// {"content"} → {"tokens"}, {"tokens"} → {"content"}, {"messages"} → {"prompt"}. Throw ApiError.

@@ -14,7 +14,7 @@
 
 namespace spectr::server {
 
-/// What has been added to an answer: text, and the calls in it.
+/// New parts of an answer: text, and the calls in it.
 struct AnswerDelta : TextDelta {
   std::vector<ToolCall> calls = {};
   std::size_t first_call = 0;  ///< index of the first of these calls in the answer

@@ -1,4 +1,4 @@
-// What drafters need of the processor, and the states that they read of a target.
+// Operations of drafters on the processor, and the states that they read of a target.
 #include <algorithm>
 
 #include "spectr/backend/cpu/cpu_ops.h"

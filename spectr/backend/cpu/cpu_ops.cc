@@ -296,7 +296,7 @@ void CpuOps::head(const HeadSpec& spec) {
   }
 }
 
-/// What the pass hands out.
+/// Returns the memory for the logits and features of the pass, taken at the first call.
 HostLogits& CpuOps::take_logits() {
   if (host_logits_ == nullptr) {
     host_logits_ = &logits_pool_.take(std::max<std::size_t>(batch_->wanted.size(), 1));

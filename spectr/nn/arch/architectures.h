@@ -25,7 +25,7 @@ std::span<const Architecture> architectures();
 /// architecture is not known to have, by name.
 Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope = {});
 
-/// The same with all blocks of the file as layers: those that predict further tokens follow the model's own.
+/// Reads all blocks of the file as layers: those that predict further tokens follow the model's own.
 Result<ModelSpec> read_all_blocks(const Gguf& file, const RopeChoice& rope = {});
 
 // A file for each, or for a family and its variant.

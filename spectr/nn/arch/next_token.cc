@@ -94,7 +94,7 @@ Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& tar
   kept.keep(spec.head.norm);
   kept.keep(spec.head.output);
   spec.weights = kept.take();
-  // What other layers need is none of the drafter's.
+  // The drafter does not need the parts of other layers.
   std::erase_if(spec.requirements, [](const Requirement& one) {
     return one.feature == Feature::recurrent_mixer || one.feature == Feature::sliding_window;
   });

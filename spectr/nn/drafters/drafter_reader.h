@@ -11,7 +11,7 @@
 
 namespace spectr {
 
-// What families of drafters have in common, for their files to put together. Errors name the drafter's file,
+// Parts that families of drafters share. Errors name the drafter's file,
 // the key or tensor, and both values where the target's differs.
 
 /// The target's states that a drafter's file names in ARCH.target_layers.

@@ -38,7 +38,8 @@ struct BlockSpec {
   std::optional<SelectorSpec> selector = {};
 };
 
-/// What a trained drafter computes, as data. Its model reads features of a target and drafts for it alone.
+/// The computation of a trained drafter, as data. Its model reads features of a target and drafts for it
+/// alone.
 struct DrafterSpec {
   std::string kind;                     ///< "eagle3"
   ModelSpec model;                      ///< head.shortlist: the target's token of each row of logits

@@ -28,7 +28,7 @@ struct FollowSettings {
 /// for it alone. Any number of sessions may share it, from any threads: their passes follow one another.
 class TrainedDrafter {
  public:
-  /// What a pass computes: drafts, or keys and values of the target's tokens (run_context_pass).
+  /// The result of a pass: drafts, or keys and values of the target's tokens (run_context_pass).
   enum class Pass { draft, context };
 
   /// Reads the file for `target`, which must have been loaded with taps_of() this file, and uploads the
