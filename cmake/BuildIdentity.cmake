@@ -1,5 +1,6 @@
 # Writes OUTPUT, a header that defines SPECTR_BUILD_IDENTITY: a hash of all files of the folder SOURCES and of COMPILER,
-# the compiler with its flags. Every build runs it:
+# the compiler with its flags; and SPECTR_COMMIT, the commit of the repository that holds them, empty where there is none.
+# Every build runs it:
 #   cmake -D SOURCES=… -D COMPILER=… -D OUTPUT=… -P cmake/BuildIdentity.cmake
 # A header that is right already is left alone, so nothing is compiled again.
 cmake_policy(VERSION 3.25)
@@ -12,4 +13,11 @@ foreach(file IN LISTS files)
 endforeach()
 string(SHA256 hash "${all}")
 string(SUBSTRING ${hash} 0 16 hash)
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define SPECTR_BUILD_IDENTITY 0x${hash}\n")
+set(commit "")
+execute_process(COMMAND git -C ${SOURCES} rev-parse --short=12 HEAD
+                OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  set(commit "")
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT}
+     CONTENT "#define SPECTR_BUILD_IDENTITY 0x${hash}\n#define SPECTR_COMMIT \"${commit}\"\n")

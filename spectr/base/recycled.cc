@@ -45,9 +45,7 @@ constinit thread_local Shelf shelf;
 struct Closing {
   ~Closing() {
     shelf.closed = true;
-    for (Shelf::Size& size : shelf.sizes) {
-      while (size.first != nullptr) ::operator delete(std::exchange(size.first, size.first->next));
-    }
+    trim();
   }
 };
 
@@ -85,6 +83,14 @@ void give(void* memory, std::size_t bytes) noexcept {
   }
   size.first = new (memory) Piece{size.first};
   ++size.kept;
+}
+
+void trim() noexcept {
+  for (Shelf::Size& size : shelf.sizes) {
+    while (size.first != nullptr) ::operator delete(std::exchange(size.first, size.first->next));
+    size.kept = 0;
+    size.max_used = size.used;
+  }
 }
 
 }  // namespace spectr::recycled

@@ -11,8 +11,8 @@ namespace spectr {
 /// keeps what it gives back and takes it again, so that a decoding loop asks the system for nothing once it
 /// has seen its sizes. Sizes are rounded up to powers of two. Of a size, a thread never keeps more pieces
 /// than the most by which those that it took were ahead of those that it gave back, whichever thread took or
-/// gives back the same piece; when it ends, it gives all back to the system. Under AddressSanitizer nothing
-/// is kept, so that it sees every use after the end.
+/// gives back the same piece; when it ends or trims, it gives all back to the system. Under AddressSanitizer
+/// nothing is kept, so that it sees every use after the end.
 namespace recycled {
 
 /// Whether this build keeps memory.
@@ -22,6 +22,9 @@ bool keeps();
 void* take(std::size_t bytes);
 /// Gives back what take(bytes) gave, on any thread. O(1).
 void give(void* memory, std::size_t bytes) noexcept;
+/// Gives all memory that this thread keeps back to the system, and forgets which sizes it has seen. Call it
+/// when the thread becomes idle.
+void trim() noexcept;
 
 }  // namespace recycled
 

@@ -54,6 +54,22 @@ TEST_F(Recycled, WhatIsMadeAndDroppedAgainAsksForNothing) {
   EXPECT_EQ(test::allocations(), before);
 }
 
+TEST_F(Recycled, TrimmingGivesBackWhatAThreadKeeps) {
+  std::thread([] {
+    recycled::give(recycled::take(3000), 3000);
+    void* const used = recycled::take(500);
+    const std::size_t before = test::allocations();
+    recycled::give(recycled::take(3000), 3000);
+    EXPECT_EQ(test::allocations(), before) << "a kept piece";
+    recycled::trim();
+    recycled::give(recycled::take(3000), 3000);
+    EXPECT_EQ(test::allocations(), before + 1) << "a new one";
+    recycled::give(used, 500);
+    recycled::give(recycled::take(500), 500);
+    EXPECT_EQ(test::allocations(), before + 1) << "what was in use is kept again";
+  }).join();
+}
+
 TEST_F(Recycled, PiecesInUseAreDifferentAndAligned) {
   std::vector<RecycledVector<double>> all;
   for (std::size_t n = 1; n < 200; ++n) {
