@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -11,26 +12,19 @@
 #include "spectr/base/numeric.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/vector_math.h"
+#include "spectr/sampling/penalties.h"
+#include "spectr/sampling/sampler_chain.h"
 
 namespace spectr {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Error: the likeliest of a row's candidates has a logit that is NaN or +∞, or there is none.
-Result<void> check(std::span<const Candidate> candidates) {
-  if (candidates.empty()) return error(ErrorCode::internal, "every logit is −∞: no token is possible");
-  const auto [logit, token] = candidates.front();
-  if (logit < infinity) return {};
-  // NaN without a sign: which one it has is chance.
-  return error(ErrorCode::internal, "the logit of token {} is {}", token, std::isnan(logit) ? NAN : logit);
-}
-
 /// The largest logit. Error: a logit that is NaN or +∞, or nothing but −∞.
 template <class Number>
 Result<double> largest_of(std::span<const Number> logits) {
   const double max = largest(logits);
-  if (std::isnan(max) || max == -infinity) SPECTR_TRY_VOID(check(Logits(logits).top(1)));
+  if (std::isnan(max) || max == -infinity) SPECTR_TRY_VOID(check_candidates(Logits(logits).top(1)));
   return max;
 }
 
@@ -138,73 +132,86 @@ void cut_to_nucleus(RecycledVector<Candidate>& ordered, double top_p) {
 
 }  // namespace
 
-WarpOptions WarpOptions::none() {
-  return {.temperature = 1.0, .top_k = 0, .top_p = 1.0, .min_p = 0.0, .logit_bias = {}};
+Result<Warp> Warp::make(WarpOptions options, std::shared_ptr<const LogitRule> rule) {
+  SPECTR_TRY(WarpOptions checked, checked_options(std::move(options)));
+  return Warp(std::move(checked), std::move(rule));
 }
 
-Result<Warp> Warp::make(WarpOptions o) {
-  if (!(o.temperature >= 0.0) || !std::isfinite(o.temperature)) {
-    return error("temperature must be finite and at least 0, got {}", o.temperature);
+Warp::Warp(WarpOptions options, std::shared_ptr<const LogitRule> rule)
+    : options_(std::move(options)),
+      rule_(std::move(rule)),
+      samplers_(active_samplers(options_)),
+      feedback_(Feedback::of(options_)) {
+  restart_feedback();
+  const auto is_penalty = [](Sampler one) { return one == Sampler::penalties || one == Sampler::dry; };
+  const auto rest = std::ranges::find_if_not(samplers_, is_penalty);
+  penalties_ = static_cast<std::size_t>(rest - samplers_.begin());
+  if (options_.dynatemp_range > 0.0) is_fixed_ = false;
+  // Samplers that never exclude the likeliest token do not matter where it is the one that is taken.
+  const bool is_point = is_fixed_ && options_.temperature == 0.0;
+  constexpr Sampler fixed[] = {Sampler::top_k, Sampler::top_p, Sampler::min_p, Sampler::temperature};
+  for (auto one = rest; one != samplers_.end(); ++one) {
+    if (is_point && *one == Sampler::top_n_sigma) continue;
+    const bool goes_back = one != rest && *one < *std::prev(one);
+    const bool is_known = std::ranges::find(fixed, *one) != std::end(fixed);
+    if (!is_known || (goes_back && !is_point)) is_fixed_ = false;
   }
-  if (!(o.top_p >= 0.0 && o.top_p <= 1.0)) return error("top-p must lie in [0, 1], got {}", o.top_p);
-  if (!(o.min_p >= 0.0 && o.min_p <= 1.0)) return error("min-p must lie in [0, 1], got {}", o.min_p);
-  if (!(o.repeat_penalty > 0.0) || !std::isfinite(o.repeat_penalty)) {
-    return error("repeat penalty must be finite and positive, got {}", o.repeat_penalty);
-  }
-  if (!std::isfinite(o.presence_penalty)) {
-    return error("presence penalty must be finite, got {}", o.presence_penalty);
-  }
-  if (!std::isfinite(o.frequency_penalty)) {
-    return error("frequency penalty must be finite, got {}", o.frequency_penalty);
-  }
-  for (const auto& [token, bias] : o.logit_bias) {
-    if (token < 0) return error("logit bias: {} is not a token", token);
-    if (std::isnan(bias) || bias == infinity) return error("logit bias of token {} is {}", token, bias);
-  }
-  return Warp(std::move(o));
 }
 
 void Warp::penalise(std::span<double> logits, std::span<const Token> history) const {
-  const WarpOptions& o = options_;
-  for (const auto& [token, bias] : o.logit_bias) {
-    if (static_cast<std::size_t>(token) < logits.size()) logits[static_cast<std::size_t>(token)] += bias;
-  }
-  if (!reads_history()) return;
-  const auto last = history.last(std::min(o.repeat_last_n, history.size()));
-  RecycledVector<Token> recent(last.begin(), last.end());
-  std::ranges::sort(recent);
-  for (auto next = recent.begin(); next != recent.end();) {
-    const Token token = *next;
-    const auto first = std::exchange(next, std::upper_bound(next, recent.end(), token));
-    const auto count = static_cast<double>(next - first);
-    if (static_cast<std::size_t>(token) >= logits.size()) continue;
-    double& logit = logits[static_cast<std::size_t>(token)];
-    logit = logit <= 0.0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
-    logit -= count * o.frequency_penalty + o.presence_penalty;
-  }
+  const auto find = [logits](Token token) {
+    return static_cast<std::size_t>(token) < logits.size() ? &logits[static_cast<std::size_t>(token)]
+                                                           : nullptr;
+  };
+  for (const auto& [token, bias] : options_.logit_bias)
+    if (double* logit = find(token)) *logit += bias;
+  for (const Sampler one : std::span(samplers_).first(penalties_))
+    apply_penalties(one, options_, history, find);
+}
+
+RecycledVector<double> Warp::penalised(const Logits& row, std::span<const Token> history) const {
+  RecycledVector<double> logits(row.size());
+  std::visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); }, row.values());
+  penalise(logits, history);
+  return logits;
 }
 
 Result<Distribution> Warp::distribution(const Logits& row, std::span<const Token> history,
                                         std::size_t vocabulary) const {
   SPECTR_CHECK(vocabulary >= row.size());
-  if (reads_history() || !options_.logit_bias.empty()) {
-    RecycledVector<double> logits(row.size());
-    std::visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); }, row.values());
-    penalise(logits, history);
-    return distribution_of(Logits(std::span<const double>(logits)), vocabulary);
-  }
-  return distribution_of(row, vocabulary);
+  const bool changes_logits = rule_ || penalties_ > 0 || !options_.logit_bias.empty();
+  if (!changes_logits) return distribution_of(row, history, vocabulary);
+  RecycledVector<double> logits = penalised(row, history);
+  if (rule_) SPECTR_TRY_VOID(rule_->apply(history, logits));
+  return distribution_of(Logits(std::span<const double>(logits)), history, vocabulary);
 }
 
-Result<Distribution> Warp::distribution_of(const Logits& row, std::size_t vocabulary) const {
-  const WarpOptions& o = options_;
+Result<Distribution> Warp::draft_distribution(const Logits& row, std::span<const Token> history,
+                                              std::size_t vocabulary) const {
+  SPECTR_CHECK(vocabulary >= row.size());
+  if (!rule_) return distribution(row, history, vocabulary);
+  RecycledVector<double> logits = penalised(row, history);
+  SPECTR_TRY_VOID(rule_->apply(history, logits));
+  const auto is_forbidden = [](double logit) { return logit == -infinity; };
+  if (std::ranges::all_of(logits, is_forbidden)) logits = penalised(row, history);
+  return distribution_of(Logits(std::span<const double>(logits)), history, vocabulary);
+}
+
+Result<Distribution> Warp::distribution_of(const Logits& row, std::span<const Token> history,
+                                           std::size_t vocabulary) const {
   if (row.size() == 0) return error("there are no logits");
+  if (is_fixed_) return fixed_distribution(row, vocabulary);
+  return sampler_chain(row, std::span(samplers_).subspan(penalties_), options_, history, vocabulary);
+}
+
+Result<Distribution> Warp::fixed_distribution(const Logits& row, std::size_t vocabulary) const {
+  const WarpOptions& o = options_;
   if (o.temperature == 0.0) {
     const RecycledVector<Candidate> best = row.top(1);
-    SPECTR_TRY_VOID(check(best));
+    SPECTR_TRY_VOID(check_candidates(best));
     return Distribution::point(best.front().token, vocabulary);
   }
-  if (!filters(row.size())) {
+  if (!cuts_to_k(row.size()) && o.top_p >= 1.0 && o.min_p <= 0.0) {
     return std::visit([&](auto logits) { return dense_distribution(logits, o.temperature, vocabulary); },
                       row.values());
   }
@@ -216,7 +223,7 @@ Result<Distribution> Warp::distribution_of(const Logits& row, std::size_t vocabu
   double max = 0.0;
   if (cuts_to_k(row.size())) {
     candidates = row.top(o.top_k);
-    SPECTR_TRY_VOID(check(candidates));
+    SPECTR_TRY_VOID(check_candidates(candidates));
     max = candidates.front().logit;
     if (o.top_p < 1.0) cut_to_nucleus(candidates, o.top_p);
     std::ranges::sort(candidates, {}, &Candidate::token);

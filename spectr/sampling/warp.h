@@ -1,68 +1,91 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "spectr/base/logits.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
+#include "spectr/sampling/feedback.h"
+#include "spectr/sampling/logit_rule.h"
+#include "spectr/sampling/warp_options.h"
 #include "spectr/transport/distribution.h"
 
 namespace spectr {
 
-/// How logits become a distribution. The defaults are llama.cpp's.
-struct WarpOptions {
-  double temperature = 0.8;        ///< 0: the point mass on the largest logit
-  std::size_t top_k = 40;          ///< keep the k largest; 0: off
-  double top_p = 0.95;             ///< keep the smallest prefix of mass ≥ top_p; 1: off
-  double min_p = 0.05;             ///< keep tokens at least min_p times as likely as the likeliest; 0: off
-  double repeat_penalty = 1.0;     ///< divides positive and multiplies negative logits of recent tokens
-  double presence_penalty = 0.0;   ///< subtracted from the logits of recent tokens
-  double frequency_penalty = 0.0;  ///< the same, times the number of occurrences
-  std::size_t repeat_last_n = 64;  ///< how many tokens are recent
-  std::vector<std::pair<Token, double>> logit_bias = {};  ///< added to these logits; −∞ forbids a token
-
-  /// The model's own distribution: temperature 1 and no filter.
-  static WarpOptions none();
-};
-
 /// Turns a row of logits into the distribution that is sampled *and* verified; draft and target use the same
 /// object.
 ///
-/// In this order: logit bias, penalties, top-k, top-p, min-p, temperature. Ties go to the lower id.
+/// In this order: logit bias, penalties and DRY, a rule, then the other samplers, in the order of the
+/// options. Penalties that come after other samplers follow the rule, too. Ties go to the lower id.
 class Warp {
  public:
-  /// Error: an option outside its range, by name and value.
-  static Result<Warp> make(WarpOptions options);
+  /// The rule may be null. Error: an option outside its range, by name and value.
+  static Result<Warp> make(WarpOptions options, std::shared_ptr<const LogitRule> rule = nullptr);
 
+  /// The options, with every sampler off that is not applied.
   const WarpOptions& options() const { return options_; }
-  /// Whether the distribution depends on the text so far: whether a penalty is on.
-  bool reads_history() const {
-    return options_.repeat_penalty != 1.0 || options_.presence_penalty != 0.0 ||
-           options_.frequency_penalty != 0.0;
+  const std::shared_ptr<const LogitRule>& rule() const { return rule_; }
+  /// How many of the sequence's last tokens a row's distribution depends on: 0 without penalties and rule.
+  std::size_t reads_last() const {
+    if (rule_) return std::numeric_limits<std::size_t>::max();
+    return std::max(options_.has_penalties() ? options_.repeat_last_n : 0,
+                    options_.dry.is_on() ? options_.dry.penalty_last_n : 0);
   }
+  /// Whether the distribution of a row depends on the sequence so far.
+  bool reads_history() const { return rule_ || options_.has_penalties() || options_.dry.is_on(); }
 
-  /// Whether distributions are short lists: the temperature is 0, or a filter is on for so many logits.
+  /// Whether distributions may be short lists: the temperature is 0, or a filter is on for so many logits.
   bool filters(std::size_t logits) const {
-    return options_.temperature == 0.0 || cuts_to_k(logits) || options_.top_p < 1.0 || options_.min_p > 0.0;
+    return !is_fixed_ || feedback_ || options_.temperature == 0.0 || cuts_to_k(logits) ||
+           options_.top_p < 1.0 || options_.min_p > 0.0;
   }
+  /// Whether every distribution is a point.
+  bool is_greedy() const { return is_fixed_ && (options_.temperature == 0.0 || options_.top_k == 1); }
 
-  /// The distribution after `history` (the text so far, for the penalties). It is dense when the temperature
-  /// is positive and no filter is on, short otherwise. `vocabulary` is the V of the distribution: tokens
-  /// beyond the row have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or
-  /// nothing but −∞. Cost: O(V), and sorting of what is kept only.
+  /// A last sampler that depends on the tokens of the completion; none: there is none. It is not part of
+  /// distribution(); NodeDistributions applies it.
+  const std::optional<Feedback>& feedback() const { return feedback_; }
+  /// The state of the feedback after the committed sequence.
+  const FeedbackState& feedback_state() const { return feedback_state_; }
+  void set_feedback_state(const FeedbackState& state) { feedback_state_ = state; }
+  /// Sets the state to that before a completion.
+  void restart_feedback() { feedback_state_ = feedback_ ? feedback_->start() : FeedbackState{}; }
+
+  /// The distribution after `history`, the last reads_last() tokens of the sequence. It is dense when the
+  /// temperature is positive and no filter is on, short otherwise. `vocabulary` is the V of the distribution:
+  /// tokens beyond the row have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞
+  /// logit, or nothing but −∞. Cost: O(V), and sorting of what is kept only.
   Result<Distribution> distribution(const Logits& logits, std::span<const Token> history,
                                     std::size_t vocabulary) const;
+  /// The same for a draft model's row, which may lack every token that the rule allows: then the rule is not
+  /// applied, for whatever drafts are drawn from, selection is lossless.
+  Result<Distribution> draft_distribution(const Logits& logits, std::span<const Token> history,
+                                          std::size_t vocabulary) const;
 
  private:
-  explicit Warp(WarpOptions options) : options_(std::move(options)) {}
+  Warp(WarpOptions options, std::shared_ptr<const LogitRule> rule);
   bool cuts_to_k(std::size_t logits) const { return options_.top_k > 0 && options_.top_k < logits; }
+  /// Biases, and the penalties that come first.
   void penalise(std::span<double> logits, std::span<const Token> history) const;
-  Result<Distribution> distribution_of(const Logits& logits, std::size_t vocabulary) const;
+  RecycledVector<double> penalised(const Logits& row, std::span<const Token> history) const;
+  Result<Distribution> distribution_of(const Logits& logits, std::span<const Token> history,
+                                       std::size_t vocabulary) const;
+  Result<Distribution> fixed_distribution(const Logits& logits, std::size_t vocabulary) const;
 
   WarpOptions options_;
+  std::shared_ptr<const LogitRule> rule_;
+  RecycledVector<Sampler> samplers_;  // that are on, in order
+  std::size_t penalties_ = 0;         // how many of them are penalties that come first
+  bool is_fixed_ = true;  // the others are among top-k, top-p, min-p and temperature, in this order
+  std::optional<Feedback> feedback_;
+  FeedbackState feedback_state_;
 };
 
 }  // namespace spectr

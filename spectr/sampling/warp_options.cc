@@ -1,0 +1,155 @@
+#include "spectr/sampling/warp_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace spectr {
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+
+/// A number of the options: its name, and the range that it must lie in. It must be finite, too.
+struct NumberOption {
+  std::string_view name;
+  double value;
+  double min = -unbounded, max = unbounded;
+};
+
+Result<void> check_number(const NumberOption& number) {
+  const auto [name, value, min, max] = number;
+  if (value >= min && value <= max && std::isfinite(value)) return {};
+  if (max < unbounded && min > -unbounded)
+    return error("{} must lie in [{}, {}], got {}", name, min, max, value);
+  if (max < unbounded) return error("{} must be finite and at most {}, got {}", name, max, value);
+  if (min > -unbounded) return error("{} must be finite and at least {}, got {}", name, min, value);
+  return error("{} must be finite, got {}", name, value);
+}
+
+Result<void> check_options(const WarpOptions& o) {
+  const NumberOption numbers[] = {
+      {"temperature", o.temperature, 0},
+      {"top-p", o.top_p, 0, 1},
+      {"min-p", o.min_p, 0, 1},
+      {"presence penalty", o.presence_penalty},
+      {"frequency penalty", o.frequency_penalty},
+      {"top-n-sigma", o.top_n_sigma},
+      {"typical-p", o.typical_p, 0},
+      {"xtc-probability", o.xtc_probability, -unbounded, 1},
+      {"xtc-threshold", o.xtc_threshold, 0, 1},
+      {"dynatemp-range", o.dynatemp_range},
+      {"dynatemp-exp", o.dynatemp_exponent, 0},
+      {"dry-multiplier", o.dry.multiplier},
+      {"mirostat", static_cast<double>(o.mirostat), 0, 2},
+      {"mirostat-ent", o.mirostat_tau, 0},
+      {"mirostat-lr", o.mirostat_eta, 0},
+      {"adaptive-target", o.adaptive_target, -unbounded, 1},
+      {"adaptive-decay", o.adaptive_decay, 0, 0.99},
+  };
+  for (const NumberOption& number : numbers) SPECTR_TRY_VOID(check_number(number));
+  if (!(o.repeat_penalty > 0.0) || !std::isfinite(o.repeat_penalty))
+    return error("repeat penalty must be finite and positive, got {}", o.repeat_penalty);
+  if (o.dry.multiplier > 0.0) SPECTR_TRY_VOID(check_number({"dry-base", o.dry.base, 1}));
+  for (const auto& [token, bias] : o.logit_bias) {
+    if (token < 0) return error("logit bias: {} is not a token", token);
+    if (std::isnan(bias) || bias == unbounded) return error("logit bias of token {} is {}", token, bias);
+  }
+  const bool is_listed = std::ranges::find(o.samplers, Sampler::adaptive_p) != o.samplers.end();
+  if (o.adaptive_target >= 0.0 && o.mirostat == 0 && !is_listed)
+    return error("adaptive-target {} needs adaptive_p among the samplers", o.adaptive_target);
+  return {};
+}
+
+bool is_on(Sampler sampler, const WarpOptions& o) {
+  switch (sampler) {
+    case Sampler::penalties:
+      return o.has_penalties();
+    case Sampler::dry:
+      return o.dry.is_on();
+    case Sampler::top_n_sigma:
+      return o.top_n_sigma > 0.0;
+    case Sampler::top_k:
+      return o.top_k > 0;
+    case Sampler::typ_p:
+      return o.typical_p < 1.0;
+    case Sampler::top_p:
+      return o.top_p < 1.0;
+    case Sampler::min_p:
+      return o.min_p > 0.0;
+    case Sampler::xtc:
+      return o.has_xtc();
+    case Sampler::temperature:
+      return o.temperature != 1.0 || o.dynatemp_range > 0.0;
+    case Sampler::adaptive_p:
+      return o.adaptive_target >= 0.0;
+  }
+  return false;
+}
+
+void switch_off(Sampler sampler, WarpOptions& o) {
+  switch (sampler) {
+    case Sampler::penalties:
+      o.repeat_penalty = 1.0;
+      o.presence_penalty = o.frequency_penalty = 0.0;
+      break;
+    case Sampler::dry:
+      o.dry.multiplier = 0.0;
+      break;
+    case Sampler::top_n_sigma:
+      o.top_n_sigma = -1.0;
+      break;
+    case Sampler::top_k:
+      o.top_k = 0;
+      break;
+    case Sampler::typ_p:
+      o.typical_p = 1.0;
+      break;
+    case Sampler::top_p:
+      o.top_p = 1.0;
+      break;
+    case Sampler::min_p:
+      o.min_p = 0.0;
+      break;
+    case Sampler::xtc:
+      o.xtc_probability = 0.0;
+      break;
+    case Sampler::temperature:
+      o.temperature = 1.0;
+      o.dynatemp_range = 0.0;
+      break;
+    case Sampler::adaptive_p:
+      o.adaptive_target = -1.0;
+      break;
+  }
+}
+
+}  // namespace
+
+WarpOptions WarpOptions::none() {
+  return {.temperature = 1.0, .top_k = 0, .top_p = 1.0, .min_p = 0.0, .logit_bias = {}};
+}
+
+Result<WarpOptions> checked_options(WarpOptions options) {
+  SPECTR_TRY_VOID(check_options(options));
+  const bool is_mirostat = options.mirostat != 0;
+  if (is_mirostat) options.dynatemp_range = 0.0;
+  if (!is_mirostat && options.samplers.empty()) return options;
+  for (const Sampler sampler : all_samplers) {
+    const bool is_applied = is_mirostat
+                                ? sampler == Sampler::temperature
+                                : std::ranges::find(options.samplers, sampler) != options.samplers.end();
+    if (!is_applied) switch_off(sampler, options);
+  }
+  return options;
+}
+
+RecycledVector<Sampler> active_samplers(const WarpOptions& options) {
+  RecycledVector<Sampler> active;
+  const bool is_default = options.samplers.empty() || options.mirostat != 0;
+  for (const Sampler sampler : is_default ? std::span<const Sampler>(default_samplers) : options.samplers)
+    if (sampler != Sampler::adaptive_p && is_on(sampler, options)) active.push_back(sampler);
+  return active;
+}
+
+}  // namespace spectr
