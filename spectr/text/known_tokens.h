@@ -48,6 +48,31 @@ inline constexpr std::string_view end_token_texts[] = {
     "<|file_sep|>",  // Qwen Coder
 };
 
+// They mark what surrounds a gap that is to be filled: the text before it, the text after it, and its place.
+inline constexpr std::string_view infill_prefix_texts[] = {
+    "<|fim_prefix|>",  // Qwen Coder
+    "<fim-prefix>",
+    "<fim_prefix>",                  // StarCoder, Granite
+    "<\uFF5Cfim\u2581begin\uFF5C>",  // DeepSeek
+    "<PRE>",
+    "\u2581<PRE>",      // CodeLlama
+    "<|code_prefix|>",  // GLM
+    "<|prefix|>",       // Falcon-H1 Coder
+};
+inline constexpr std::string_view infill_suffix_texts[] = {
+    "<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>",    "<\uFF5Cfim\u2581hole\uFF5C>",
+    "<SUF>",          "\u2581<SUF>",  "<|code_suffix|>", "<|suffix|>",
+};
+inline constexpr std::string_view infill_middle_texts[] = {
+    "<|fim_middle|>", "<fim-middle>", "<fim_middle>",    "<\uFF5Cfim\u2581end\uFF5C>",
+    "<MID>",          "\u2581<MID>",  "<|code_middle|>", "<|middle|>",
+};
+// They come before the name of a repository and the name of a file. They are among the end tokens, too.
+inline constexpr std::string_view infill_repository_texts[] = {
+    "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>",
+};
+inline constexpr std::string_view infill_file_texts[] = {"<|file_sep|>"};
+
 /// A text that ends nothing where the vocabulary has all of the others, which do.
 struct NoEnd {
   std::string_view text;
@@ -84,9 +109,16 @@ inline constexpr std::string_view marker_texts[] = {
     "<arg_key>",
     "</arg_key>",
     "<arg_value>",
-    "</arg_value>",      // GLM
-    "<|python_tag|>",    // Llama 3
-    "<|tool_call|>",     // Granite
+    "</arg_value>",    // GLM
+    "<|python_tag|>",  // Llama 3
+    "<|tool_call|>",   // Granite
+    "<|tool_call>",    // Gemma 4
+    "<tool_call|>",
+    "<|\"|>",
+    "<|tool_call_start|>",  // LFM2
+    "<|tool_call_end|>",
+    "<|tools_prefix|>",  // Apertus
+    "<|tools_suffix|>",
     "<|START_ACTION|>",  // Command R7B
     "<|END_ACTION|>",
     "<minimax:tool_call>",  // MiniMax
@@ -106,6 +138,7 @@ inline constexpr std::string_view marker_texts[] = {
     "<\uFF5Ctool\u2581call\u2581begin\uFF5C>",
     "<\uFF5Ctool\u2581call\u2581end\uFF5C>",
     "<\uFF5Ctool\u2581sep\uFF5C>",
+    "\uFF5CDSML\uFF5C",
 };
 
 }  // namespace spectr

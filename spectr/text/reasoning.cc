@@ -221,6 +221,17 @@ const ReasoningForm& with_calls(const ReasoningForm& form) {
   return form.kind == Kind::harmony ? harmony : form;
 }
 
+std::string_view content_mark(const ReasoningForm& form, std::string_view begun) {
+  if (form.kind == Kind::harmony) return "<|channel|>final<|message|>";
+  const bool is_open = begun.contains(form.open) && !begun.contains(form.close);
+  return is_open ? form.close : std::string_view();
+}
+
+ReasoningMarks reasoning_marks(const ReasoningForm& form) {
+  if (form.kind == Kind::harmony) return {"<|channel|>analysis<|message|>", "<|end|><|start|>assistant"};
+  return {form.open, form.close};
+}
+
 std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form) {
   const auto pieces = prompt.pieces();
   const std::string_view quoted = !pieces.empty() && pieces.back().quoted ? pieces.back().bytes : "";

@@ -38,6 +38,16 @@ const ReasoningForm& with_calls(const ReasoningForm& form);
 /// quoted beginning of the answer.
 std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form);
 
+/// Returns the mark behind which the content of an answer begins that has begun with `begun`; empty: no
+/// thoughts have been opened, so that it may begin at once.
+std::string_view content_mark(const ReasoningForm& form, std::string_view begun);
+
+/// What an answer begins with that begins with thoughts, and what ends them, as the model writes it.
+struct ReasoningMarks {
+  std::string_view open, close;
+};
+ReasoningMarks reasoning_marks(const ReasoningForm& form);
+
 /// Divides an answer into thoughts and what is said while it grows. Marks belong to neither, nor does the
 /// white space around thoughts; a mark that is not complete yet is held back.
 class ReasoningSplitter {

@@ -7,6 +7,7 @@
 #include "spectr/text/character_bpe_tokenizer.h"
 #include "spectr/text/spm_tokenizer.h"
 #include "spectr/text/text_stream.h"
+#include "spectr/text/wordpiece/word_piece_tokenizer.h"
 
 namespace spectr {
 
@@ -17,6 +18,8 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::load(const Gguf& file) {
       return SpmTokenizer::load(file, std::move(vocabulary));
     case TokenizerType::character_bpe:
       return CharacterBpeTokenizer::load(file, std::move(vocabulary));
+    case TokenizerType::word_piece:
+      return WordPieceTokenizer::load(file, std::move(vocabulary));
     case TokenizerType::byte_level:
       break;
   }
@@ -24,7 +27,9 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::load(const Gguf& file) {
 }
 
 std::vector<Token> Tokenizer::encode(std::string_view text, const TokenizeOptions& options) const {
-  return encode(specials_.split(text, options.parse_special), options.add_bos);
+  std::vector<Token> tokens = encode(specials_.split(text, options.parse_special), options.add_bos);
+  if (options.add_eos && vocabulary_.add_eos()) tokens.push_back(*vocabulary_.eos());
+  return tokens;
 }
 
 std::vector<Token> Tokenizer::encode(const MarkedText& text, bool add_bos) const {

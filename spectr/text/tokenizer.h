@@ -21,6 +21,8 @@ struct TokenizeOptions {
   /// Prepend the beginning token if the vocabulary asks for it, and the text does not begin with it.
   bool add_bos = true;
   bool parse_special = false;  ///< "<s>" in the text is the token, not three characters
+  /// Append the ending token if the vocabulary asks for it: of texts that are not to be continued.
+  bool add_eos = false;
 };
 
 /// Text ⇄ token ids, as the model's own tokenizer does it. Safe to use from several threads at once.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "spectr/base/check.h"
 #include "spectr/base/names.h"
@@ -20,8 +21,26 @@ constexpr std::string_view kinds_key = "tokenizer.ggml.token_type";
 constexpr std::string_view add_bos_key = "tokenizer.ggml.add_bos_token";
 // What ends a text besides eos: a turn, a message, a completion in the middle of a file.
 constexpr std::string_view end_keys[] = {
-    "tokenizer.ggml.eot_token_id",     "tokenizer.ggml.eom_token_id",     "tokenizer.ggml.fim_pad_token_id",
-    "tokenizer.ggml.fim_rep_token_id", "tokenizer.ggml.fim_sep_token_id",
+    "tokenizer.ggml.eot_token_id",
+    "tokenizer.ggml.eom_token_id",
+    "tokenizer.ggml.fim_pad_token_id",
+};
+
+/// Where the file gives a token of infilling, and by which texts it is known.
+struct InfillSource {
+  std::optional<Token> InfillTokens::* token;
+  std::string_view key, older_key;  // the latter may be empty
+  std::span<const std::string_view> texts;
+};
+constexpr InfillSource infill_sources[] = {
+    {&InfillTokens::prefix, "tokenizer.ggml.fim_pre_token_id", "tokenizer.ggml.prefix_token_id",
+     infill_prefix_texts},
+    {&InfillTokens::suffix, "tokenizer.ggml.fim_suf_token_id", "tokenizer.ggml.suffix_token_id",
+     infill_suffix_texts},
+    {&InfillTokens::middle, "tokenizer.ggml.fim_mid_token_id", "tokenizer.ggml.middle_token_id",
+     infill_middle_texts},
+    {&InfillTokens::repository, "tokenizer.ggml.fim_rep_token_id", "", infill_repository_texts},
+    {&InfillTokens::file, "tokenizer.ggml.fim_sep_token_id", "", infill_file_texts},
 };
 
 Result<TokenizerType> read_type(const Gguf& file) {
@@ -31,8 +50,10 @@ Result<TokenizerType> read_type(const Gguf& file) {
   if (model == "llama") return TokenizerType::sentencepiece;
   if (model == "gpt2") return TokenizerType::byte_level;
   if (model == "gemma4") return TokenizerType::character_bpe;
+  if (model == "bert") return TokenizerType::word_piece;
   return error(ErrorCode::unsupported,
-               "{}: {} is {}; \"llama\" (SentencePiece), \"gpt2\" (byte-level) and \"gemma4\" can be read",
+               "{}: {} is {}; \"llama\" (SentencePiece), \"gpt2\" (byte-level), \"gemma4\" and \"bert\" "
+               "(WordPiece) can be read",
                file.name(), model_key, quote(model));
 }
 
@@ -150,16 +171,47 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
       kind(byte_level_default) == TokenKind::control) {
     falcon_end = byte_level_default;
   }
-  SPECTR_TRY(bos_, special(file, "tokenizer.ggml.bos_token_id", spm ? 1 : falcon_end));
-  SPECTR_TRY(eos_, special(file, "tokenizer.ggml.eos_token_id", spm ? 2 : falcon_end));
-  SPECTR_TRY(unknown_,
-             special(file, "tokenizer.ggml.unknown_token_id", spm ? std::optional<Token>(0) : std::nullopt));
+  if (type_ == TokenizerType::word_piece) {
+    // [CLS], in newer files as the beginning, and [SEP], whose key is spelled so.
+    SPECTR_TRY(const auto cls, special(file, "tokenizer.ggml.cls_token_id", 101));
+    SPECTR_TRY(bos_, special(file, "tokenizer.ggml.bos_token_id", cls));
+    SPECTR_TRY(eos_, special(file, "tokenizer.ggml.seperator_token_id", 102));
+    SPECTR_TRY(unknown_, special(file, "tokenizer.ggml.unknown_token_id", 100));
+  } else {
+    SPECTR_TRY(bos_, special(file, "tokenizer.ggml.bos_token_id", spm ? 1 : falcon_end));
+    SPECTR_TRY(eos_, special(file, "tokenizer.ggml.eos_token_id", spm ? 2 : falcon_end));
+    SPECTR_TRY(unknown_, special(file, "tokenizer.ggml.unknown_token_id",
+                                 spm ? std::optional<Token>(0) : std::nullopt));
+  }
 
+  SPECTR_TRY_VOID(read_infill(file));
   SPECTR_TRY_VOID(read_ends(file));
   if (!kinds_given_) {
     if (bos_) kinds_[static_cast<std::size_t>(*bos_)] = TokenKind::control;
     for (const Token end : ends_) kinds_[static_cast<std::size_t>(end)] = TokenKind::control;
     if (unknown_) kinds_[static_cast<std::size_t>(*unknown_)] = TokenKind::unknown;
+  }
+  return {};
+}
+
+std::optional<Token> Vocabulary::known(std::string_view text) const {
+  const auto token = find(text);
+  return token && kinds_given_ && kind(*token) == TokenKind::normal ? std::nullopt : token;
+}
+
+/// A token that is known by its text is a control token, whatever the file says: code may have its text.
+Result<void> Vocabulary::read_infill(const Gguf& file) {
+  for (const InfillSource& source : infill_sources) {
+    std::optional<Token>& token = infill_.*source.token;
+    for (const std::string_view key : {source.key, source.older_key}) {
+      if (token || key.empty()) continue;
+      SPECTR_TRY(token, special(file, key, std::nullopt));
+    }
+    for (const std::string_view text : source.texts) {
+      if (token) break;
+      token = known(text);
+      if (token) kinds_[static_cast<std::size_t>(*token)] = TokenKind::control;
+    }
   }
   return {};
 }
@@ -170,11 +222,9 @@ Result<void> Vocabulary::read_ends(const Gguf& file) {
     SPECTR_TRY(const auto end, special(file, key, std::nullopt));
     if (end) ends_.push_back(*end);
   }
-  // The token of that text, where the file does not call it normal.
-  const auto known = [this](std::string_view text) {
-    const auto token = find(text);
-    return token && kinds_given_ && kind(*token) == TokenKind::normal ? std::nullopt : token;
-  };
+  for (const std::optional<Token> next : {infill_.repository, infill_.file}) {
+    if (next) ends_.push_back(*next);
+  }
   const auto ends_nothing = [&](std::string_view text) {
     return std::ranges::any_of(no_ends, [&](const NoEnd& no_end) {
       const auto is_there = [&](std::string_view other) { return known(other).has_value(); };
@@ -232,8 +282,11 @@ Result<void> Vocabulary::index_bytes(const Gguf& file) {
 Result<void> Vocabulary::read_additions(const Gguf& file) {
   const bool usual = type_ != TokenizerType::byte_level || pretokenizer().add_bos;
   SPECTR_TRY(add_bos_, file.boolean(add_bos_key, usual && bos_));
-  // Gemma 4 needs it, and some of its files say otherwise.
-  if (type_ == TokenizerType::character_bpe) add_bos_ = bos_.has_value();
+  const bool word_piece = type_ == TokenizerType::word_piece;
+  // Gemma 4 needs it, and some of its files say otherwise. Of WordPiece no file says it.
+  if (type_ == TokenizerType::character_bpe || word_piece) add_bos_ = bos_.has_value();
+  SPECTR_TRY(const bool ends, file.boolean("tokenizer.ggml.add_eos_token", word_piece));
+  add_eos_ = (ends || word_piece) && eos_;
   if (add_bos_ && !bos_) {
     return error("{}: {} is true, but tokenizer.ggml.bos_token_id is missing", file.name(), add_bos_key);
   }

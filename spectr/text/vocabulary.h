@@ -17,11 +17,17 @@
 
 namespace spectr {
 
-/// How text becomes tokens: `tokenizer.ggml.model` is "llama", "gpt2" or "gemma4".
-enum class TokenizerType { sentencepiece, byte_level, character_bpe };
+/// How text becomes tokens: `tokenizer.ggml.model` is "llama", "gpt2", "gemma4" or "bert".
+enum class TokenizerType { sentencepiece, byte_level, character_bpe, word_piece };
 
 /// Kinds of tokens, numbered as in the file (where 0, undefined, is read as normal).
 enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+/// The tokens around a gap that is to be filled (fill in the middle), as far as a model has them.
+struct InfillTokens {
+  std::optional<Token> prefix, suffix, middle;
+  std::optional<Token> repository, file;  ///< before the name of a repository, and of a file
+};
 
 /// The tokens of a model: texts, scores, kinds, special ids. Owns its strings. Requires of every token that
 /// it is asked about: 0 ≤ token < size().
@@ -32,7 +38,7 @@ class Vocabulary {
   /// of gpt2 and gptneox mean GPT-2's). Errors name the file and the key. Where several tokens share a text,
   /// the lowest id is found by it. An id that the file does not give, or that lies outside (a warning), has
   /// the format's default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a
-  /// control token) or is absent.
+  /// control token; bert: unknown 100, beginning 101, end 102) or is absent.
   static Result<Vocabulary> load(const Gguf& file);
 
   Vocabulary(const Vocabulary&) = delete;
@@ -73,14 +79,18 @@ class Vocabulary {
   std::optional<Token> bos() const { return bos_; }
   std::optional<Token> eos() const { return eos_; }
   std::optional<Token> unknown() const { return unknown_; }
-  /// Whether texts begin with bos(). Implies bos(). (None ends with eos(), whatever the file says of
-  /// `add_eos_token`: what is encoded here is to be continued.)
+  /// Whether texts begin with bos(). Implies bos().
   bool add_bos() const { return add_bos_; }
+  /// Whether texts that are not to be continued, such as those of embeddings, end with eos(). Implies eos().
+  bool add_eos() const { return add_eos_; }
   /// Tokens that end a text, ascending: eos, those that the file says end a turn, a message or a completion
   /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …,
   /// known_tokens.h) unless the file calls them normal text.
   const std::vector<Token>& ends() const { return ends_; }
   bool is_end(Token token) const;
+  /// As the file gives them (`tokenizer.ggml.fim_pre_token_id` …, or the older `prefix_token_id` …), or else
+  /// as they are known by their text (known_tokens.h).
+  const InfillTokens& infill() const { return infill_; }
 
  private:
   Vocabulary() = default;
@@ -89,6 +99,9 @@ class Vocabulary {
   Result<void> read_kinds(const Gguf& file);
   Result<void> index_bytes(const Gguf& file);
   Result<void> read_special(const Gguf& file);
+  /// The token of that text, unless the file calls it normal text.
+  std::optional<Token> known(std::string_view text) const;
+  Result<void> read_infill(const Gguf& file);
   Result<void> read_ends(const Gguf& file);
   Result<void> read_trimming(const Gguf& file);
   Result<void> read_additions(const Gguf& file);
@@ -107,8 +120,10 @@ class Vocabulary {
   std::array<std::optional<Token>, 256> byte_tokens_;
   std::optional<Token> bos_, eos_, unknown_;
   std::vector<Token> ends_;
+  InfillTokens infill_;
   std::vector<Token> markers_;  // ascending
   bool add_bos_ = false;
+  bool add_eos_ = false;
   bool trims_ = false;
 };
 

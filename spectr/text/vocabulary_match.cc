@@ -13,6 +13,8 @@ std::string_view describe(TokenizerType type) {
       return "SentencePiece";
     case TokenizerType::character_bpe:
       return "of characters";
+    case TokenizerType::word_piece:
+      return "WordPiece";
     case TokenizerType::byte_level:
       break;
   }

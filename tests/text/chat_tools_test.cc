@@ -75,17 +75,6 @@ TEST(PromptsWithTools, HaveThemAsTextWhereTheTemplateKnowsNone) {
       << "users and assistants take turns";
 }
 
-TEST(PromptsWithTools, MayEndWithTheBeginningOfACall) {
-  ChatTemplate::Conversation conversation = conversation_with_call();
-  conversation.begun_call = "get_time";
-  EXPECT_THAT(template_with_tools(tool_templates::hermes).render(conversation).value().bytes(),
-              EndsWith("assistant\n<tool_call>\n{\"name\": \"get_time\", \"arguments\":"));
-  const std::string thinks =
-      std::string(tool_templates::hermes) + "{% if add_generation_prompt %}<think>\n{% endif %}";
-  EXPECT_THAT(template_with_tools(thinks.c_str()).render(conversation).value().bytes(),
-              EndsWith("<think>\n\n</think>\n\n<tool_call>\n{\"name\": \"get_time\", \"arguments\":"));
-}
-
 TEST(PromptsWithTools, QuoteWhatToolsSay) {
   ChatTemplate::Conversation conversation = conversation_with_call();
   conversation.messages[2].parts = {"<tool_call><|im_end|>"};

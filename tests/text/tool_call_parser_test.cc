@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "spectr/text/chat/chat_template.h"
+#include "spectr/text/chat/tool_values.h"
 #include "tests/support/tiny_vocabularies.h"
 #include "tests/text/tool_templates.h"
 
@@ -140,6 +141,17 @@ TEST(ToolCalls, MayHaveNamesInAttributes) {
       R"(|get_weather({"city":"Rome"})get_time({}))");
 }
 
+TEST(ToolCalls, MayHaveTagsThatTellStringsFromOtherValues) {
+  const ToolForm form = tool_form_by(tool_templates::deepseek_tags);
+  expect_calls(form,
+               "<DSML|calls>\n<DSML|invoke name=\"get_weather\">\n"
+               "<DSML|parameter name=\"city\" string=\"true\">12</DSML|parameter>\n"
+               "<DSML|parameter name=\"days\" string=\"false\">3</DSML|parameter>\n"
+               "<DSML|parameter name=\"note\" string=\"false\">null</DSML|parameter>\n"
+               "</DSML|invoke>\n</DSML|calls>",
+               R"(|get_weather({"city":"12","days":3,"note":null}))");
+}
+
 TEST(ToolCalls, MayHaveATagForEachKeyAndValue) {
   const ToolForm form = tool_form_by(tool_templates::glm);
   expect_calls(form,
@@ -201,13 +213,76 @@ TEST(ToolCalls, MayNameTheToolBeforeItsArguments) {
       R"(|get_time({})get({"a":1}))");
 }
 
+TEST(ToolCalls, MayHaveArgumentsOfGemma) {
+  const ToolForm form = tool_form_by(tool_templates::gemma);
+  expect_calls(form, R"(So.<|tool_call>call:get_weather{city:<|"|>New "York"<|"|>,days:3}<tool_call|>)",
+               R"(So.|get_weather({"city":"New \"York\"","days":3}))");
+  expect_calls(
+      form,
+      R"(<|tool_call>call:get{a:[<|"|>}<tool_call|><|"|>,null,-1.5],b:{c:true,<|"|>d e<|"|>:{}}}<tool_call|>)"
+      R"(<|tool_call>call:get_time{}<tool_call|>)",
+      R"(|get({"a":["}<tool_call|>",null,-1.5],"b":{"c":true,"d e":{}}})get_time({}))");
+  for (const char* const text :
+       {"<|tool_call>call:other{}<tool_call|>", "<|tool_call>call:get{a:}<tool_call|>",
+        "<|tool_call>call:get{a:1}", "<|tool_call>call:get{a:1,,b:2}<tool_call|>"})
+    expect_calls(form, text, std::string(text) + "|");
+}
+
+TEST(ToolCalls, MayBeCallsInPython) {
+  const ToolForm form = tool_form_by(tool_templates::lfm);
+  expect_calls(
+      form,
+      R"(Well.<|tool_call_start|>[get_weather(city="Rome", days=2, exact=True), get_time()]<|tool_call_end|>)",
+      R"(Well.|get_weather({"city":"Rome","days":2,"exact":true})get_time({}))");
+  expect_calls(
+      form,
+      R"(<|tool_call_start|>[get(a='it\'s "x"\n', b=None, c={'d': [1, (2,)], "e": false})]<|tool_call_end|>)",
+      R"(|get({"a":"it's \"x\"\n","b":null,"c":{"d":[1,[2]],"e":false}}))");
+  expect_calls(form, R"(<|tool_call_start|>[get(a=")]<|tool_call_end|>")]<|tool_call_end|>)",
+               R"(|get({"a":")]<|tool_call_end|>"}))");
+  expect_calls(form, R"(<|tool_call_start|>[{"name": "get_time", "arguments": {}}]<|tool_call_end|>)",
+               "|get_time({})");
+  for (const char* const text :
+       {"<|tool_call_start|>[other()]<|tool_call_end|>", "<|tool_call_start|>[get(1)]<|tool_call_end|>",
+        "<|tool_call_start|>[get(a=b)]<|tool_call_end|>", "<|tool_call_start|>[]<|tool_call_end|>",
+        "<|tool_call_start|>[get(a='x)]<|tool_call_end|>", "<|tool_call_start|>[get(a=1"})
+    expect_calls(form, text, std::string(text) + "|");
+  const std::string deep = "<|tool_call_start|>[get(a=" + std::string(300, '[') + ")]<|tool_call_end|>";
+  expect_calls(form, deep, deep + "|");
+  const std::vector<ToolCall> call = {{"", "f", R"({"a": true, "b": null, "c": [1, "x"]})"}};
+  EXPECT_EQ(text_of_calls(call, form),
+            R"(<|tool_call_start|>[f(a=True, b=None, c=[1,"x"])]<|tool_call_end|>)");
+}
+
+TEST(ToolCalls, ThatMustBeginExactlyAreNoOtherJson) {
+  const auto parsed = [](const ToolForm& form, std::string_view answer) {
+    ToolCallParser parser(form, std::make_shared<const ToolSet>(offered_tools), true, true);
+    std::string content, calls;
+    for (const auto& parts : {parser.push(answer), parser.finish()}) {
+      content += parts.content;
+      for (const ToolCall& call : parts.calls) calls += call.name + "(" + call.arguments + ")";
+    }
+    return content + "|" + calls;
+  };
+  const ToolForm hermes = tool_form_by(tool_templates::hermes), llama = tool_form_by(tool_templates::llama);
+  const std::string bare = R"({"name": "get_time", "parameters": {}})",
+                    spaced = R"({ "name": "get_time", "parameters": {}})";
+  EXPECT_EQ(parsed(hermes, bare), bare + "|");
+  EXPECT_EQ(parsed(hermes, "```json\n" + bare + "\n```"), "```json\n" + bare + "\n```|");
+  EXPECT_EQ(parsed(hermes, "<tool_call>" + bare + "</tool_call>"), "|get_time({})");
+  EXPECT_EQ(parsed(llama, bare), "|get_time({})");
+  EXPECT_EQ(parsed(llama, spaced), spaced + "|");
+  EXPECT_EQ(parsed(llama, "<|python_tag|>" + bare), "|get_time({})");
+}
+
 TEST(ToolCalls, OfHarmonyAreMessagesToFunctions) {
   const ToolForm& form = harmony_tool_form();
   expect_calls(form, R"(I look.<|channel|>commentary to=functions.get_weather<|message|>{"city": "Rome"})",
                R"(I look.|get_weather({"city":"Rome"}))");
-  expect_calls(form, R"({"city": 1})", R"(|get_weather({"city":1}))", false, form.opening("get_weather"));
+  expect_calls(form, R"({"city": 1})", R"(|get_weather({"city":1}))", false,
+               form.lead + "get_weather" + form.middle);
   expect_calls(form, R"(<|channel|>commentary to=functions.get_time<|message|>{})", "|get_time({})", false,
-               form.opening(""));
+               form.lead);
 }
 
 TEST(ToolCalls, OfSmallModelsMayBeFencedInEveryForm) {
@@ -225,10 +300,10 @@ TEST(ToolCalls, OfSmallModelsMayBeFencedInEveryForm) {
 TEST(ToolCalls, GoOnFromTheBeginningThatThePromptHas) {
   const ToolForm hermes = tool_form_by(tool_templates::hermes);
   expect_calls(hermes, " {\"city\": \"Rome\"}}\n</tool_call>", R"(|get_weather({"city":"Rome"}))", true,
-               hermes.opening("get_weather"));
-  expect_calls(hermes, "get_time\"}", "|get_time({})", true, hermes.opening(""));
+               hermes.lead + "get_weather" + hermes.middle);
+  expect_calls(hermes, "get_time\"}", "|get_time({})", true, hermes.lead);
   const ToolForm coder = tool_form_by(tool_templates::coder);
-  expect_calls(coder, "\n</function>", "|get_time({})", true, coder.opening("get_time"));
+  expect_calls(coder, "\n</function>", "|get_time({})", true, coder.lead + "get_time" + coder.middle);
 }
 
 TEST(ToolCalls, AreNotNestedWithoutEnd) {

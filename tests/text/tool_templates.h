@@ -86,6 +86,45 @@ inline constexpr const char* minimax =
     "'\">\n' }}{% for k, v in c.function.arguments | items %}{{ '<parameter name=\"' ~ k ~ '\">' ~ v ~ "
     "'</parameter>\n' }}{% endfor %}{{ '</invoke>\n' }}{% endfor %}</calls>{% endif %}[end]{% endfor %}";
 
+inline constexpr const char* gemma =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|turn>{{ m.role ~ "
+    "'\n' "
+    "~ m.content }}{% for c in m.tool_calls or [] %}{{ '<|tool_call>call:' ~ c.function.name ~ '{' }}"
+    "{% for k, v in c.function.arguments | items %}{{ k ~ ':<|\"|>' ~ v ~ '<|\"|>' ~ (',' if not loop.last "
+    "else '') "
+    "}}{% endfor %}{{ '}<tool_call|>' }}{% endfor %}<turn|>{% endfor %}";
+
+/// Calls of functions in Python.
+inline constexpr const char* lfm =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|{{ m.role }}|>{{ "
+    "m.content }}{% if m.tool_calls %}<|tool_call_start|>[{% for c in m.tool_calls %}{{ c.function.name ~ "
+    "'(' }}"
+    "{% for k, v in c.function.arguments | items %}{{ k ~ '=' ~ (v | tojson) ~ (', ' if not loop.last else "
+    "'') }}"
+    "{% endfor %}{{ ')' ~ (', ' if not loop.last else '') }}{% endfor %}]<|tool_call_end|>{% endif %}</s>{% "
+    "endfor %}";
+
+/// Tags say whether a value is a string.
+inline constexpr const char* deepseek_tags =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}[{{ m.role }}]{{ "
+    "m.content }}{% if m.tool_calls %}{{ '\n<DSML|calls>\n' }}{% for c in m.tool_calls %}{{ '<DSML|invoke "
+    "name=\"' ~ c.function.name ~ '\">\n' }}{% for k, v in c.function.arguments | items %}{{ "
+    "'<DSML|parameter "
+    "name=\"' ~ k ~ '\" string=\"' ~ ('true' if v is string else 'false') ~ '\">' ~ (v if v is string else v "
+    "| "
+    "tojson) ~ '</DSML|parameter>\n' }}{% endfor %}{{ '</DSML|invoke>\n' }}{% endfor %}</DSML|calls>{% endif "
+    "%}[end]{% endfor %}";
+
+/// Counts calls.
+inline constexpr const char* kimi =
+    "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|{{ m.role }}|>{{ "
+    "m.content }}{% if m.tool_calls %}<|tool_calls_section_begin|>{% for c in m.tool_calls "
+    "%}<|tool_call_begin|>"
+    "{{ 'functions.' ~ c.function.name ~ ':' ~ loop.index0 }}<|tool_call_argument_begin|>{{ "
+    "c.function.arguments | tojson }}<|tool_call_end|>{% endfor %}<|tool_calls_section_end|>{% endif "
+    "%}</s>{% "
+    "endfor %}";
+
 /// Knows nothing of tools, and no system messages.
 inline constexpr const char* plain =
     "{% for m in messages %}{% if m.role not in ['user', 'assistant'] %}{{ raise_exception('no such role') }}"

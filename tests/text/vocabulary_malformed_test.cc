@@ -30,7 +30,7 @@ GgufWriter bare(const Texts& texts) {
 
 TEST(MalformedVocabulary, TheModelIsMissingUnknownOrNoString) {
   expect_error(tiny_sentencepiece().remove("tokenizer.ggml.model"), "tokenizer.ggml.model is missing");
-  expect_error(tiny_sentencepiece().set("tokenizer.ggml.model", "bert"), "tokenizer.ggml.model is \"bert\"");
+  expect_error(tiny_sentencepiece().set("tokenizer.ggml.model", "t5"), "tokenizer.ggml.model is \"t5\"");
   expect_error(tiny_sentencepiece().set("tokenizer.ggml.model", 7U), "tokenizer.ggml.model is an integer");
 }
 

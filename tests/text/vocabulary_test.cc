@@ -88,6 +88,39 @@ TEST(Vocabulary, TextsEndWhereACompletionInTheMiddleOfAFileDoes) {
   EXPECT_THAT(load_vocabulary(writer).value().ends(), ElementsAre(5, 7, 8, 9, 262)) << "262 is <|im_end|>";
 }
 
+TEST(Vocabulary, AGapIsMarkedByTheTokensThatTheFileGives) {
+  GgufWriter writer = tiny_byte_level();
+  writer.set("tokenizer.ggml.fim_pre_token_id", 10U).set("tokenizer.ggml.prefix_token_id", 20U);
+  writer.set("tokenizer.ggml.suffix_token_id", 11U).set("tokenizer.ggml.middle_token_id", 12U);
+  writer.set("tokenizer.ggml.fim_sep_token_id", 13U);
+  const Vocabulary vocabulary = load_vocabulary(writer).value();
+  const InfillTokens& marks = vocabulary.infill();
+  EXPECT_THAT(marks.prefix, Optional(10)) << "the newer key";
+  EXPECT_THAT(marks.suffix, Optional(11));
+  EXPECT_THAT(marks.middle, Optional(12));
+  EXPECT_EQ(marks.repository, std::nullopt);
+  EXPECT_THAT(marks.file, Optional(13));
+  EXPECT_TRUE(vocabulary.is_end(13));
+  EXPECT_FALSE(vocabulary.is_end(12));
+}
+
+TEST(Vocabulary, AGapIsMarkedByTokensThatAreKnownByTheirTexts) {
+  GgufWriter writer = tiny_sentencepiece();
+  const std::vector<std::string> texts = {"</s>",           "<|fim_prefix|>", "<|fim_suffix|>",
+                                          "<|fim_middle|>", "<|repo_name|>",  "<|file_sep|>"};
+  writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.scores", std::vector<float>(texts.size()));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{3, 4, 4, 1, 3, 4});
+  writer.set("tokenizer.ggml.eos_token_id", 0U);
+  const Vocabulary vocabulary = load_vocabulary(writer).value();
+  EXPECT_THAT(vocabulary.infill().prefix, Optional(1));
+  EXPECT_THAT(vocabulary.infill().suffix, Optional(2));
+  EXPECT_EQ(vocabulary.infill().middle, std::nullopt) << "the file calls it normal text";
+  EXPECT_THAT(vocabulary.infill().repository, Optional(4));
+  EXPECT_THAT(vocabulary.infill().file, Optional(5));
+  EXPECT_EQ(vocabulary.kind(1), TokenKind::control) << "code that has its text does not become the token";
+  EXPECT_THAT(vocabulary.ends(), ElementsAre(0, 4, 5));
+}
+
 TEST(Vocabulary, NormalTextThatLooksLikeAnEndIsNone) {
   GgufWriter writer = tiny_sentencepiece();
   const std::vector<std::string> texts = {"<unk>", "<s>", "<|end|>", "<|im_end|>", "<|eot_id|>"};

@@ -71,6 +71,7 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   made.takes_thinking_ = source.contains(".thinking");
   SPECTR_TRY_VOID(made.probe_contents());
   made.probe_tools(source);
+  made.cut_calls_at_ends(vocabulary);
   return made;
 }
 
@@ -163,8 +164,7 @@ Result<MarkedText> ChatTemplate::render(const Conversation& conversation) const 
     opens = true;
   }
   SPECTR_TRY(MarkedText prompt, run(messages, values, opens));
-  if ((thinks == false && opens) || conversation.begun_call) close_thoughts(prompt);
-  if (conversation.begun_call) prompt.append(tools_.form.opening(*conversation.begun_call));
+  if (thinks == false && opens) close_thoughts(prompt);
   return prompt;
 }
 

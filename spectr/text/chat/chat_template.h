@@ -56,9 +56,6 @@ class ChatTemplate {
     bool continues_last = false;        ///< the last message is the beginning of the answer
     bool opens_answer = true;           ///< the prompt ends with the header of an answer
     std::vector<Tool> tools = {};       ///< those that the model may call
-    /// The answer begins with a call of this tool; empty: of any. Its beginning, tool_form().opening(), ends
-    /// the prompt.
-    std::optional<std::string> begun_call = {};
   };
 
   /// Renders a prompt, in which everything that comes from the conversation is quoted. Reasoning that the
@@ -71,6 +68,8 @@ class ChatTemplate {
   /// How answers call tools.
   const ToolForm& tool_form() const { return tools_.form; }
   const ToolSupport& tool_support() const { return tools_; }
+  /// Whether the template speaks of reasoning.
+  bool knows_thoughts() const { return knows_thoughts_; }
 
  private:
   ChatTemplate(jinja::Template parsed, jinja::Dict own, const ReasoningForm& form,
@@ -80,6 +79,7 @@ class ChatTemplate {
   Result<void> probe_contents();
   void probe_tools(std::string_view source);
   bool probe_calls(const jinja::Dict& values);
+  void cut_calls_at_ends(const Vocabulary& vocabulary);
   std::vector<ChatMessage> adapted(const Conversation& conversation) const;
   jinja::List value_of(const std::vector<ToolCall>& calls) const;
   jinja::Value value_of(const ChatMessage& message) const;

@@ -99,6 +99,20 @@ bool ChatTemplate::probe_calls(const jinja::Dict& values) {
   return true;
 }
 
+/// Cuts the end of calls where a token ends the answer. Calls between which an answer ends are not of one
+/// answer.
+void ChatTemplate::cut_calls_at_ends(const Vocabulary& vocabulary) {
+  ToolForm& form = tools_.form;
+  for (const Token end : vocabulary.ends()) {
+    const std::string text = vocabulary.text(end);
+    if (text.empty()) continue;
+    form.tail.resize(std::min(form.tail.find(text), form.tail.size()));
+    if (!form.joint.contains(text)) continue;
+    form.joint.clear();
+    form.parallel = false;
+  }
+}
+
 void ChatTemplate::probe_tools(std::string_view source) {
   const auto prints = [&](const std::vector<ChatMessage>& messages, const jinja::Dict& values,
                           std::string_view text) {

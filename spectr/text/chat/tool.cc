@@ -3,42 +3,26 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "spectr/text/chat/tool_schema.h"
+
 namespace spectr {
-namespace {
 
-using Schema = nlohmann::ordered_json;
-
-constexpr int max_schema_depth = 8;
-
-/// Whether a schema accepts a string. None: it does not say.
-std::optional<bool> schema_accepts_text(const Schema& schema, int depth = 0) {
-  if (!schema.is_object() || depth > max_schema_depth) return std::nullopt;
-  const auto is_text = [](const Schema& type) { return type == "string"; };
-  if (const auto type = schema.find("type"); type != schema.end())
-    return type->is_array() ? std::ranges::any_of(*type, is_text) : is_text(*type);
-  if (const auto values = schema.find("enum"); values != schema.end() && values->is_array())
-    return std::ranges::any_of(*values, [](const Schema& value) { return value.is_string(); });
-  std::optional<bool> accepts;
-  for (const char* const name : {"anyOf", "oneOf"}) {
-    const auto members = schema.find(name);
-    if (members == schema.end() || !members->is_array()) continue;
-    for (const Schema& member : *members) {
-      if (const auto one = schema_accepts_text(member, depth + 1)) accepts = *one || accepts.value_or(false);
-    }
-  }
-  return accepts;
+std::string Tool::parameters() const {
+  const auto parsed = ToolSchema::parse(definition, nullptr, false);
+  const ToolSchema::json_pointer place("/function/parameters");
+  return parsed.is_object() && parsed.contains(place) ? parsed[place].dump() : "{}";
 }
-
-}  // namespace
 
 ToolSet::ToolSet(std::span<const Tool> tools) {
   for (const Tool& tool : tools) {
     Parameters& known = tools_[tool.name];
-    const auto definition = Schema::parse(tool.definition, nullptr, false);
-    const Schema::json_pointer place("/function/parameters/properties");
-    if (!definition.is_object() || !definition.contains(place) || !definition[place].is_object()) continue;
-    for (const auto& [name, schema] : definition[place].items()) {
-      if (const auto accepts = schema_accepts_text(schema)) known.emplace(name, *accepts);
+    const auto definition = ToolSchema::parse(tool.definition, nullptr, false);
+    const ToolSchema::json_pointer place("/function/parameters");
+    if (!definition.is_object() || !definition.contains(place / "properties")) continue;
+    const ToolSchema& root = definition[place];
+    if (!root["properties"].is_object()) continue;
+    for (const auto& [name, schema] : root["properties"].items()) {
+      if (const auto accepts = schema_accepts_text(schema, root)) known.emplace(name, *accepts);
     }
   }
 }

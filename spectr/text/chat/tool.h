@@ -15,6 +15,11 @@ struct Tool {
   std::string name;
   /// JSON in OpenAI's form: {"type": "function", "function": {"name", "description", "parameters"}}.
   std::string definition;
+  bool strict = false;     ///< whenever it is called, its arguments fit its schema
+  std::string field = {};  ///< by which errors name its schema
+
+  /// Returns the JSON schema of its arguments; {} if the definition has none.
+  std::string parameters() const;
 };
 
 /// The tools of a request, by name, with what their schemas say of each parameter.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "spectr/text/chat/call_literals.h"
 #include "spectr/text/chat/call_space.h"
 
 namespace spectr {
@@ -16,10 +17,24 @@ constexpr std::size_t max_call_header = 512;  // bytes between the opening of a 
 /// What may stand between calls besides the marks of the form.
 constexpr std::string_view call_separators[] = {",", ";", code_fence};
 
+/// Returns what calls begin with, besides JSON on a line of its own.
+std::vector<std::string> call_beginnings(const ToolForm& form, bool exact) {
+  std::vector<std::string> marks = form.opens;
+  // If a form has no mark in front of its calls, they begin as the template begins them.
+  if (exact && !form.lead.empty() &&
+      std::ranges::none_of(marks, [&](const std::string& mark) { return form.lead.contains(mark); }))
+    marks.push_back(form.lead);
+  return marks;
+}
+
 }  // namespace
 
-ToolCallParser::ToolCallParser(ToolForm form, std::shared_ptr<const ToolSet> tools, bool parallel)
-    : form_(std::move(form)), tools_(std::move(tools)), parallel_(parallel), marks_(form_.opens) {}
+ToolCallParser::ToolCallParser(ToolForm form, std::shared_ptr<const ToolSet> tools, bool parallel, bool exact)
+    : form_(std::move(form)),
+      tools_(std::move(tools)),
+      parallel_(parallel),
+      exact_(exact),
+      marks_(call_beginnings(form_, exact)) {}
 
 ToolCallParser::Parts ToolCallParser::push(std::string_view text) {
   Parts parts;
@@ -74,7 +89,11 @@ void ToolCallParser::release(std::size_t until, Parts& parts) {
 /// beginning of a line.
 std::optional<ToolCallParser::Opening> ToolCallParser::find_opening() const {
   std::optional<Opening> first;
-  if (const auto mark = marks_.find(pending_, 0)) first = {mark->begin, mark->word.size(), Mark::form};
+  if (const auto mark = marks_.find(pending_, 0)) {
+    const bool is_lead = std::ranges::find(form_.opens, mark->word) == form_.opens.end();
+    first = {mark->begin, is_lead ? 1 : mark->word.size(), is_lead ? Mark::bare : Mark::form};
+  }
+  if (exact_) return first;
   const std::string_view text = pending_;
   for (std::size_t line = begins_ ? 0 : text.find('\n'); line < text.size(); line = text.find('\n', line)) {
     const std::size_t at = after_space(text, line);
@@ -192,9 +211,14 @@ ToolCallParser::Outcome ToolCallParser::look(bool last) {
     if (!fits) return Outcome::open;
     return *fits ? look_at_json(begin) : Outcome::invalid;
   }
+  if (form_.kind == ToolForm::Kind::python && c == '[') {
+    const auto fits = may_be_json_call(std::string_view(pending_).substr(begin));
+    if (!fits) return last ? Outcome::invalid : Outcome::open;
+    return *fits ? look_at_json(begin) : look_at_marked(begin);
+  }
   if (is_json) return look_at_json(begin);
   if (form_.kind == ToolForm::Kind::named) return look_at_named(begin);
-  return form_.kind == ToolForm::Kind::tagged ? look_at_tags(begin) : Outcome::invalid;
+  return form_.kind == ToolForm::Kind::json ? Outcome::invalid : look_at_marked(begin);
 }
 
 ToolCallParser::Outcome ToolCallParser::look_at_json(std::size_t begin) {
@@ -234,19 +258,29 @@ ToolCallParser::Outcome ToolCallParser::look_at_named(std::size_t begin) {
 }
 
 /// Looks for the mark that ends the call. One that stands in a value does not.
-ToolCallParser::Outcome ToolCallParser::look_at_tags(std::size_t begin) {
+ToolCallParser::Outcome ToolCallParser::look_at_marked(std::size_t begin) {
   if (form_.closes.empty()) return Outcome::invalid;
   const std::string& close = form_.closes.front();
   std::size_t from = std::max(begin, scanned_ - std::min(scanned_, close.size() - 1));
   for (; (from = pending_.find(close, from)) != not_found; from += close.size()) {
     end_ = from + close.size();
-    auto call = read_tagged_call(std::string_view(pending_).substr(begin, end_ - begin), *tools_, form_);
-    if (!call) continue;
-    calls_ = {*std::move(call)};
+    auto calls = calls_in(std::string_view(pending_).substr(begin, end_ - begin));
+    if (calls.empty()) continue;
+    calls_ = std::move(calls);
     return Outcome::complete;
   }
   scanned_ = pending_.size();
   return Outcome::open;
+}
+
+/// Reads calls with the mark that closes them; none if the text is malformed.
+std::vector<ToolCall> ToolCallParser::calls_in(std::string_view text) const {
+  const std::string_view inside = text.substr(0, text.size() - form_.closes.front().size());
+  if (form_.kind == ToolForm::Kind::python)
+    return read_python_calls(inside, *tools_).value_or(std::vector<ToolCall>());
+  auto call = form_.kind == ToolForm::Kind::gemma ? read_gemma_call(inside, *tools_)
+                                                  : read_tagged_call(text, *tools_, form_);
+  return call ? std::vector<ToolCall>{*std::move(call)} : std::vector<ToolCall>();
 }
 
 }  // namespace spectr

@@ -25,8 +25,9 @@ class ToolCallParser {
     std::vector<ToolCall> calls;  ///< without ids
   };
 
-  /// Without `parallel` the answer ends after its first call.
-  ToolCallParser(ToolForm form, std::shared_ptr<const ToolSet> tools, bool parallel);
+  /// Without `parallel` the answer ends after its first call. With `exact` a call begins with a mark of the
+  /// form, or as the template begins calls if they have none: JSON elsewhere is content.
+  ToolCallParser(ToolForm form, std::shared_ptr<const ToolSet> tools, bool parallel, bool exact = false);
 
   /// Takes more of the text. Cost: O(new text), and the length of each call when it is complete.
   Parts push(std::string_view text);
@@ -55,13 +56,14 @@ class ToolCallParser {
   Outcome look(bool last);
   Outcome look_at_json(std::size_t begin);
   Outcome look_at_named(std::size_t begin);
-  Outcome look_at_tags(std::size_t begin);
+  Outcome look_at_marked(std::size_t begin);
+  std::vector<ToolCall> calls_in(std::string_view text) const;
   /// Returns where the text of the call begins, after opening marks, or npos while one may be incomplete.
   std::size_t skip_opening(bool last) const;
 
   ToolForm form_;
   std::shared_ptr<const ToolSet> tools_;
-  bool parallel_;
+  bool parallel_, exact_;
   StopWords marks_;
   Place place_ = Place::content;
   std::string pending_;  // not reported yet

@@ -132,14 +132,16 @@ std::optional<ToolCall> read_tagged_call(std::string_view text, const ToolSet& t
     std::string key(text.substr(after_space(text), key_end - std::min(after_space(text), key_end)));
     key.erase(key.find_last_not_of(call_space) + 1);
     text.remove_prefix(key_end);
-    if (!take_mark(text, form.key_close)) return std::nullopt;
+    const std::string other_close = around_other_value(form.key_close);
+    const bool is_other = other_close != form.key_close && take_mark(text, other_close);
+    if (!is_other && !take_mark(text, form.key_close)) return std::nullopt;
     const std::size_t end = end_of_value(text, form);
     if (end == std::string_view::npos) return std::nullopt;
     std::string_view value = text.substr(0, end);
     text.remove_prefix(end + form.value_close.size());
     if (value.starts_with('\n')) value.remove_prefix(1);
     if (value.ends_with('\n')) value.remove_suffix(1);
-    arguments[key] = tagged_value(value, tools.accepts_text(call.name, key));
+    arguments[key] = tagged_value(value, is_other ? false : tools.accepts_text(call.name, key));
   }
   if (form.closes.empty() || !begins_with(text, form.closes.front())) return std::nullopt;
   call.arguments = dumped_call(arguments);

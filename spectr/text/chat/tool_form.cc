@@ -61,20 +61,21 @@ std::optional<Places> places_in(std::string_view text) {
                 end_of(other_value, ProbeCall::values[1])};
 }
 
-/// The form while it is derived: where the call begins and ends in the text.
+/// The form while it is derived: where the call begins and ends in the text, and where its arguments end.
 struct Derived {
   ToolForm form;
-  std::size_t begin, end;
+  std::size_t begin, end, arguments_end;
 };
 
 /// {"name": …, "arguments": {…}}, the object that begins first and holds name and arguments.
 std::optional<Derived> json_call(std::string_view text, const Places& at, std::size_t arguments) {
+  const std::size_t length = JsonExtent::length_of(text.substr(arguments));
   for (std::size_t begin = text.find('{'); begin < at.name; begin = text.find('{', begin + 1)) {
     const std::size_t end = begin + JsonExtent::length_of(text.substr(begin));
     if (end < at.after_values) continue;
     ToolForm form{.kind = ToolForm::Kind::json};
     form.middle = text.substr(at.after_name, arguments - at.after_name);
-    return Derived{std::move(form), begin, end};
+    return Derived{std::move(form), begin, end, arguments + length};
   }
   return std::nullopt;
 }
@@ -84,8 +85,7 @@ std::optional<Derived> named_call(std::string_view text, const Places& at, std::
   if (length == 0) return std::nullopt;
   ToolForm form{.kind = ToolForm::Kind::named};
   form.middle = text.substr(at.after_name, arguments - at.after_name);
-  if (form.middle.contains(ProbeCall::ids[0])) form.middle.clear();  // which differs from call to call
-  return Derived{std::move(form), at.name, arguments + length};
+  return Derived{std::move(form), at.name, arguments + length, arguments + length};
 }
 
 std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
@@ -95,7 +95,8 @@ std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
   ToolForm form{.kind = ToolForm::Kind::tagged};
   form.middle = before_key.substr(0, tag);
   form.key_open = without_space(before_key.substr(tag));
-  form.key_close = without_space(text.substr(at.after_key, at.value - at.after_key));
+  form.value_lead = text.substr(at.after_key, at.value - at.after_key);
+  form.key_close = without_space(form.value_lead);
   const std::size_t after_value = at.value + ProbeCall::values[0].size();
   const std::string_view between = text.substr(after_value, at.other_key - after_value);
   const std::size_t next = between.rfind(form.key_open);
@@ -105,10 +106,38 @@ std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
   const std::size_t close = text.find(form.value_close, at.after_values);
   if (close == nowhere_in_call) return std::nullopt;
   const std::size_t end = close + form.value_close.size();
-  return Derived{std::move(form), at.name, end};
+  // White space between two arguments follows the last one, too, or separates them.
+  form.value_tail = between.substr(0, next);
+  std::size_t arguments_end = at.after_values + form.value_tail.size();
+  if (!text.substr(at.after_values).starts_with(form.value_tail)) {
+    form.value_tail.resize(before_end_space(form.value_tail));
+    arguments_end = end;
+  }
+  return Derived{std::move(form), at.name, end, arguments_end};
+}
+
+/// NAME{KEY:<|"|>VALUE<|"|>,…}
+std::optional<Derived> gemma_call(std::string_view text, const Places& at) {
+  const std::size_t end = text.find('}', at.after_values);
+  if (end == nowhere_in_call) return std::nullopt;
+  return Derived{{.kind = ToolForm::Kind::gemma}, at.name, end + 1, end + 1};
+}
+
+/// NAME(KEY="VALUE", …)
+std::optional<Derived> python_call(std::string_view text, const Places& at) {
+  const std::size_t end = text.find(')', at.after_values);
+  if (end == nowhere_in_call) return std::nullopt;
+  return Derived{{.kind = ToolForm::Kind::python, .middle = "("}, at.name, end + 1, end};
 }
 
 std::optional<Derived> derive(std::string_view text, const Places& at) {
+  const auto is_between = [&](std::size_t begin, std::size_t end, std::string_view expected) {
+    return text.substr(begin, end - begin) == expected;
+  };
+  if (is_between(at.after_name, at.key, "{") && is_between(at.after_key, at.value, R"(:<|"|>)"))
+    return gemma_call(text, at);
+  if (is_between(at.after_name, at.key, "(") && is_between(at.after_key, at.value, "=\""))
+    return python_call(text, at);
   const bool quotes_name = at.name > 0 && text[at.name - 1] == '"';
   if (text[at.key - 1] != '"' || text[at.after_key] != '"') return tagged_call(text, at);
   const std::size_t arguments = text.rfind('{', at.key);
@@ -119,11 +148,49 @@ std::optional<Derived> derive(std::string_view text, const Places& at) {
   return named_call(text, at, arguments);
 }
 
+/// Returns a regular expression of `text` with any number where `other` has another one; an empty string if
+/// they do not differ in a number.
+std::string digits_where_they_differ(std::string_view text, std::string_view other) {
+  std::size_t begin = 0, end = 0;
+  while (begin < std::min(text.size(), other.size()) && text[begin] == other[begin]) ++begin;
+  const std::size_t rest = std::min(text.size(), other.size()) - begin;
+  while (end < rest && text[text.size() - 1 - end] == other[other.size() - 1 - end]) ++end;
+  const std::string_view number = text.substr(begin, text.size() - end - begin);
+  if (number.empty() || number.find_first_not_of("0123456789") != nowhere_in_call) return {};
+  return escaped_pattern(text.substr(0, begin)) + "[0-9]+" + escaped_pattern(text.substr(text.size() - end));
+}
+
+/// Completes the form of two calls: what stands between them, and where they are counted.
+void add_second_call(ToolForm& form, std::string_view one, std::string_view two, std::size_t arguments_end) {
+  const std::size_t other = two.find(ProbeCall::other_name, arguments_end);
+  form.parallel = other != nowhere_in_call && two.starts_with(one.substr(0, arguments_end));
+  if (!form.parallel) return;
+  form.joint = two.substr(arguments_end, other - arguments_end);
+  const std::size_t key = two.find(ProbeCall::keys[0], other);
+  const std::string_view after_other = two.substr(other + ProbeCall::other_name.size());
+  const std::string_view header = after_other.substr(0, key - (two.size() - after_other.size()));
+  const std::string_view middle = header.substr(0, std::min(header.rfind('{'), header.size()));
+  if (form.kind == ToolForm::Kind::named && !form.middle.contains(ProbeCall::ids[0]))
+    form.middle_pattern = digits_where_they_differ(form.middle, middle);
+}
+
 }  // namespace
 
-std::string ToolForm::opening(std::string_view name) const {
-  if (name.empty()) return lead;
-  return std::string(lead).append(name).append(middle, 0, before_end_space(middle));
+std::string escaped_pattern(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view(R"(\^$.|?*+()[]{}/)").contains(c)) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string around_other_value(std::string_view text) {
+  constexpr std::string_view is_string = R"(string="true")", is_none = R"(string="false")";
+  std::string out(text);
+  if (const std::size_t at = out.find(is_string); at != std::string::npos)
+    out.replace(at, is_string.size(), is_none);
+  return out;
 }
 
 std::string ProbeCall::arguments() {
@@ -154,49 +221,67 @@ std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two)
   std::string_view before = one.substr(0, derived->begin), after = one.substr(derived->end);
   form.lead = one.substr(0, at->name);
   form.lead.erase(0, after_space(form.lead));
+  form.tail = one.substr(derived->arguments_end);
+  form.tail.resize(before_end_space(form.tail));
   if (form.kind == ToolForm::Kind::json && without_space(before).ends_with('[')) {
     before = before.substr(0, before.rfind('['));
     after.remove_prefix(std::min(after.find(']') + 1, after.size()));
   }
   add_marks(before, form.opens);
-  const std::size_t other = two.find(ProbeCall::other_name);
-  form.parallel = other != nowhere_in_call && two.starts_with(one.substr(0, derived->end));
   add_marks(after, form.closes);
+  add_second_call(form, one, two, derived->arguments_end);
   return std::move(derived->form);
 }
 
 const ToolForm& generic_tool_form() {
-  static const ToolForm form{.lead = R"({"name": ")", .middle = R"(", "arguments": )"};
+  static const ToolForm form{
+      .lead = R"({"name": ")", .middle = R"(", "arguments": )", .joint = "}\n{\"name\": \"", .tail = "}"};
   return form;
 }
 
 const ToolForm& harmony_tool_form() {
-  static const ToolForm form{.kind = ToolForm::Kind::named,
-                             .opens = {std::string(harmony_call_open)},
-                             .lead = std::string(harmony_call_open),
-                             .middle = " <|constrain|>json<|message|>",
-                             .parallel = false};
+  static const ToolForm form{
+      .kind = ToolForm::Kind::named,
+      .opens = {std::string(harmony_call_open)},
+      .lead = std::string(harmony_call_open),
+      .middle = " <|constrain|>json<|message|>",
+      .middle_pattern = R"((<\|channel\|>(commentary|analysis))?( ?<\|constrain\|>json| json)?<\|message\|>)",
+      .trigger = "to=functions.",
+      .parallel = false};
   return form;
 }
 
 const ToolForm& known_tool_form(std::string_view source) {
   using Kind = ToolForm::Kind;
+  const auto json_in = [](std::string open, std::string begin, std::string end, std::string close) {
+    ToolForm form{.opens = {open}, .middle = R"(", "arguments": )"};
+    form.lead = open + begin + R"({"name": ")";
+    form.tail = "}" + end + close;
+    form.joint = close.empty() ? R"(}, {"name": ")" : form.tail + "\n" + form.lead;
+    if (!close.empty()) form.closes = {close};
+    return form;
+  };
   static const std::pair<std::string_view, ToolForm> forms[] = {
+      {"List of tools: ",  // LFM2
+       {.kind = Kind::python,
+        .opens = {"<|tool_call_start|>"},
+        .closes = {"<|tool_call_end|>"},
+        .lead = "<|tool_call_start|>[",
+        .middle = "(",
+        .joint = "), ",
+        .tail = ")]<|tool_call_end|>"}},
       {"<|im_middle|>",  // Kimi K2, which names calls by their ids
        {.kind = Kind::named,
         .opens = {"<|tool_calls_section_begin|>", "<|tool_call_begin|>"},
         .closes = {"<|tool_call_end|>", "<|tool_calls_section_end|>"},
         .lead = "<|tool_calls_section_begin|><|tool_call_begin|>functions.",
-        .middle = ":0<|tool_call_argument_begin|>"}},
-      {"<tool_call>",  // Hermes and its followers
-       {.opens = {"<tool_call>"},
-        .closes = {"</tool_call>"},
-        .lead = "<tool_call>\n{\"name\": \"",
-        .middle = R"(", "arguments": )"}},
-      {"<|tool_call|>",  // Granite
-       {.opens = {"<|tool_call|>"}, .lead = R"(<|tool_call|>[{"name": ")", .middle = R"(", "arguments": )"}},
-      {"[TOOL_CALLS]",  // Mistral
-       {.opens = {"[TOOL_CALLS]"}, .lead = R"([TOOL_CALLS][{"name": ")", .middle = R"(", "arguments": )"}},
+        .middle = ":0<|tool_call_argument_begin|>",
+        .joint = "<|tool_call_end|><|tool_call_begin|>functions.",
+        .tail = "<|tool_call_end|><|tool_calls_section_end|>",
+        .middle_pattern = R"(:[0-9]+<\|tool_call_argument_begin\|>)"}},
+      {"<tool_call>", json_in("<tool_call>", "\n", "\n", "</tool_call>")},  // Hermes and its followers
+      {"<|tool_call|>", json_in("<|tool_call|>", "[", "]", "")},            // Granite
+      {"[TOOL_CALLS]", json_in("[TOOL_CALLS]", "[", "]", "")},              // Mistral
   };
   for (const auto& [mark, form] : forms) {
     if (source.contains(mark)) return form;

@@ -7,24 +7,32 @@
 
 namespace spectr {
 
-/// The syntax in which models of a family write calls of tools. White space around marks has no meaning.
+/// The syntax in which models of a family write calls of tools. The parser ignores white space around marks;
+/// constrained answers have it as the template writes it.
 struct ToolForm {
   enum class Kind {
     json,    ///< open {"name": …, "arguments": {…}} close, or a list of such objects
     named,   ///< open NAME name_end {…} close
     tagged,  ///< open NAME name_end (key_open KEY key_close VALUE value_close)… close
+    gemma,   ///< open NAME{KEY:VALUE,…} close, with strings between <|"|> and keys that may be bare
+    python,  ///< open [NAME(KEY=VALUE, …), …] close
   };
   Kind kind = Kind::json;
   std::vector<std::string> opens = {};   ///< marks before a call, in order; the first begins all calls
   std::vector<std::string> closes = {};  ///< marks after a call, in order; the last ones end all calls
   std::string key_open = {}, key_close = {}, value_close = {};  ///< of tagged
-  /// What an answer that calls a tool begins with, up to the name, and what follows the name.
-  std::string lead = {}, middle = {};
-  bool parallel = true;  ///< an answer may have several calls
-
-  /// Returns the beginning of an answer that calls this tool; an empty name: any tool.
-  std::string opening(std::string_view name) const;
+  /// Whole calls as the template writes them: lead NAME middle ARGUMENTS (joint NAME middle ARGUMENTS)… tail.
+  std::string lead = {}, middle = {}, joint = {}, tail = {};
+  std::string middle_pattern = {};  ///< regular expression of what may stand for `middle`; empty: only that
+  std::string value_lead = {},
+              value_tail = {};  ///< of tagged: what stands around values, white space included
+  std::string trigger = {};  ///< what calls begin with before an answer's reasoning is split; empty: `opens`
+  bool parallel = true;      ///< an answer may have several calls
 };
+
+/// Returns a text around values, of tags that say whether a value is a string (DeepSeek V3.2), for a value
+/// that is none.
+std::string around_other_value(std::string_view text);
 
 /// The call that templates are asked to render; the second of two has the other name.
 struct ProbeCall {
@@ -50,6 +58,9 @@ const ToolForm& generic_tool_form();
 
 /// Returns the form for gpt-oss, by what ReasoningSplitter makes of its answers (with_calls()).
 const ToolForm& harmony_tool_form();
+
+/// Returns a regular expression that matches `text` and nothing else.
+std::string escaped_pattern(std::string_view text);
 
 /// Returns `text` without the beginning and the end that `other` has, too. Tags <…> stay whole.
 std::string_view difference(std::string_view text, std::string_view other);

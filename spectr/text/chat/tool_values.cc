@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "spectr/text/chat/call_literals.h"
 #include "spectr/text/jinja/from_json.h"
 
 namespace spectr {
@@ -31,14 +32,14 @@ std::string tool_instructions(const std::vector<Tool>& tools) {
 }
 
 std::string text_of_calls(const std::vector<ToolCall>& calls, const ToolForm& form) {
+  const std::string joint = form.joint.empty() ? form.tail + "\n" + form.lead : form.joint;
   std::string text;
   for (const ToolCall& call : calls) {
-    if (!text.empty()) text += '\n';
-    text += form.lead + call.name + form.middle + call.arguments;
-    if (form.kind == ToolForm::Kind::json) text += form.lead.contains("[{") ? "}]" : "}";
-    for (const std::string& mark : form.closes) text += '\n' + mark;
+    text += text.empty() ? form.lead : joint;
+    const bool is_python = form.kind == ToolForm::Kind::python;
+    text += call.name + form.middle + (is_python ? python_arguments(call.arguments) : call.arguments);
   }
-  return text;
+  return text + form.tail;
 }
 
 std::string short_id(std::string_view id) {
