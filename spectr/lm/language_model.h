@@ -107,6 +107,8 @@ struct Scoring {
   Session* session;
   std::span<const Token> text;
   const TokenTree* tree;
+  /// Maximum tokens of the text that the next pass takes, ≥ 1; a pass takes LanguageModel::piece() at most.
+  std::size_t max_piece = std::numeric_limits<std::size_t>::max();
 
   bool complete = false;                 ///< as after session->score(text, *tree)
   Result<void> result = {};              ///< the error that ended it

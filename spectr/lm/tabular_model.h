@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "spectr/lm/language_model.h"
@@ -25,6 +26,8 @@ class TabularModel final : public LanguageModel {
   std::string_view name() const override { return "a table"; }
   std::size_t vocabulary() const override { return vocabulary_; }
   std::size_t context() const override { return std::numeric_limits<std::size_t>::max(); }
+  /// ln P of every row, [steps, vocabulary, vocabulary].
+  std::span<const double> log_rows() const { return logs_; }
   /// log P(· | last) at a step.
   std::span<const double> log_row(std::size_t step, Token last) const;
   /// The row after the path to `node`, for TableSession.

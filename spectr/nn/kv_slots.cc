@@ -19,7 +19,9 @@ void KvSlots::add_node(const TokenTree& tree, NodeId node, PassBatch& batch) {
   batch.add_row(tree.token(node), position, cache_, slot, length_, path);
 }
 
-KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch) {
+KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch,
+                            std::size_t max_piece) {
+  SPECTR_CHECK(max_piece >= 1);
   SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= paths_.size());
   const PassBatch::Mark before = batch.mark();
   const std::size_t length_before = length_;
@@ -29,7 +31,8 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
     // The root's logits are those of the text's last token: compute it again if only its keys are left.
     if (length_ == text.size() && scored_ == 0) --length_;
 
-    const std::size_t piece = std::min(text.size() - length_, text_rows), first_row = batch.rows();
+    const std::size_t piece = std::min({text.size() - length_, text_rows, max_piece});
+    const std::size_t first_row = batch.rows();
     if (piece > 0) scored_ = 0;
     written_ = std::max(written_, length_ + piece);
     for (std::size_t i = 0; i < piece; ++i, ++length_) {

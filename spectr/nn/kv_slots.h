@@ -62,8 +62,9 @@ class KvSlots {
   /// Appends moves and rows of the next pass over `text` and `tree` to the batch: a piece of the text, or its
   /// end together with the nodes that have none yet. The pass must follow before any other call; after one
   /// that failed once it had begun, rewind to what the sequence had before. Throws std::bad_alloc; then
-  /// nothing is appended and nothing changed.
-  Plan plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch);
+  /// nothing is appended and nothing changed. A piece has at most `max_piece` ≥ 1 tokens.
+  Plan plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch,
+            std::size_t max_piece = text_rows);
 
   /// The nodes of `path` become the sequence's next tokens; all others are dropped.
   void keep(std::span<const NodeId> path);

@@ -10,6 +10,8 @@
 
 #include "spectr/base/token.h"
 #include "spectr/gguf/tensor_type.h"
+#include "spectr/nn/feature.h"
+#include "spectr/nn/pooling.h"
 
 namespace spectr {
 
@@ -138,8 +140,9 @@ struct ShortConvolutionSpec {
   WeightId weight;     ///< [width, kernel]
 };
 
-/// clamped_silu: g = min(gate, c), u = clamp(up, −c, c), g σ(1.702 g) (u + 1).
-enum class Activation { silu, gelu_tanh, relu, clamped_silu };
+/// gelu: z Φ(z) with the normal distribution's Φ; gelu_tanh: its usual approximation. clamped_silu: g =
+/// min(gate, c), u = clamp(up, −c, c), g σ(1.702 g) (u + 1).
+enum class Activation { silu, gelu_tanh, relu, clamped_silu, gelu };
 
 /// The dense feed-forward block: down(act(gate x) ⊙ up x), or down(act(up x)) without a gate.
 struct DenseSpec {
@@ -227,6 +230,7 @@ struct EmbedSpec {
   WeightId tokens;                    ///< [vocabulary, width]
   std::size_t first = 0;              ///< the token of its first row; those that it has no row of are zero
   std::optional<WeightId> positions;  ///< [context, width], learned
+  std::optional<WeightId> segments;   ///< [segments, width], added by PassBatch::segments
   float scale = 1;
   std::optional<LayerEmbeddingSpec> by_layer;
 };
@@ -268,50 +272,6 @@ struct PairSpec {
   bool normed_residual = false;  ///< without a projection, the stream is state_norm(state)
 };
 
-/// What not every backend has. See Requirement.
-enum class Feature {
-  sliding_window,
-  score_cap,
-  attention_sinks,
-  attention_temperature,
-  gated_attention,
-  latent_attention,
-  shared_keys,
-  value_norms,
-  whole_vector_norms,
-  rope_magnitude,
-  rope_by_context,
-  stream_norms,
-  recurrent_mixer,
-  short_convolution,
-  experts,
-  expert_groups,
-  expert_scales,
-  router_norms,
-  blocks_beside_experts,
-  clamped_activation,
-  relu,
-  logit_cap,
-  embedding_scale,
-  layer_embeddings,
-  residual_scale,
-  output_scale,
-  logit_scale,
-  forbidden_tokens,
-  head_without_norm,
-  drafter_inputs,
-  block_convolutions,
-  taps,
-  shortlist,
-};
-std::string_view name_of(Feature feature);
-
-/// A feature that the model needs, and where the file says so: "ARCH.attention.sliding_window is 4096".
-struct Requirement {
-  Feature feature;
-  std::string source;
-};
-
 struct ModelSpec {
   std::string file;          ///< that it comes from, for messages
   std::string name;          ///< general.name, or the file's name; fit for a line of text (see escape())
@@ -326,8 +286,13 @@ struct ModelSpec {
   std::vector<LayerSpec> layers;
   HeadSpec head;
   std::vector<TapSpec> taps;
-  std::optional<FusionSpec> fusion;  ///< of a drafter
-  std::optional<PairSpec> pair;      ///< of a drafter, instead of the embedding alone
+  /// Each token attends to all of its sequence, which one pass computes. Such a model, an encoder, does not
+  /// generate.
+  bool bidirectional = false;
+  std::optional<Pooling> pooling;            ///< as the file says
+  std::optional<ClassifierSpec> classifier;  ///< of Pooling::rank
+  std::optional<FusionSpec> fusion;          ///< of a drafter
+  std::optional<PairSpec> pair;              ///< of a drafter, instead of the embedding alone
   std::vector<WeightSpec> weights;
   std::vector<Requirement> requirements;
   std::vector<std::string> notes;  ///< what the file says and the model computes without, a line each

@@ -35,6 +35,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
   };
   need(spec.embed.scale != 1.0f, Feature::embedding_scale);
   need(spec.embed.by_layer.has_value(), Feature::layer_embeddings);
+  need(spec.embed.segments.has_value(), Feature::segment_embeddings);
   for (const LayerSpec& layer : spec.layers) {
     if (const AttentionSpec* a = layer.attention()) {
       need(a->window > 0, Feature::sliding_window);
@@ -59,6 +60,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
     };
     need(has(Activation::clamped_silu), Feature::clamped_activation);
     need(has(Activation::relu), Feature::relu);
+    need(has(Activation::gelu), Feature::exact_gelu);
     need(layer.norms_stream, Feature::stream_norms);
     need(layer.mixer_convolution || layer.ffn_convolution, Feature::block_convolutions);
     if (layer.experts) {
@@ -128,12 +130,16 @@ std::string_view name_of(Feature feature) {
       return "clamped activations";
     case Feature::relu:
       return "rectified activations";
+    case Feature::exact_gelu:
+      return "exact Gaussian activations";
     case Feature::logit_cap:
       return "caps on logits";
     case Feature::embedding_scale:
       return "scaled embeddings";
     case Feature::layer_embeddings:
       return "embeddings for each layer";
+    case Feature::segment_embeddings:
+      return "embeddings of segments";
     case Feature::residual_scale:
       return "scaled residuals";
     case Feature::output_scale:
@@ -149,7 +155,7 @@ std::string_view name_of(Feature feature) {
     case Feature::block_convolutions:
       return "convolutions over blocks";
     case Feature::taps:
-      return "states for trained drafters";
+      return "states that passes hand out";
     case Feature::shortlist:
       return "logits of some tokens only";
   }

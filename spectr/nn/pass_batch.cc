@@ -40,6 +40,7 @@ void PassBatch::cut(const Mark& mark) {
   ancestor_slots.resize(mark.ancestors);
   wanted.resize(mark.wanted);
   own_words.resize(std::min(own_words.size(), mark.wanted));
+  segments.resize(std::min(segments.size(), mark.rows));
   states.resize(mark.states);
   row_states.resize(std::min(row_states.size(), mark.rows));
 }

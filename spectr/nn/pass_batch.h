@@ -97,6 +97,8 @@ struct PassBatch {
   std::vector<std::int32_t> row_states;
   /// [rows, ModelSpec::input_width()], of a drafter; empty for other models.
   std::span<const float> features = {};
+  /// Which row of EmbedSpec::segments is added to each row; empty: the first to all.
+  std::vector<std::int32_t> segments;
   bool fuses = false;  ///< they are features of a target, which FusionSpec makes states of
 
   std::size_t rows() const { return tokens.size(); }
@@ -106,6 +108,9 @@ struct PassBatch {
     return std::span(ancestor_slots)
         .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ancestor_ends[row] - begin));
   }
+
+  /// The row of EmbedSpec::segments that is added to a row.
+  std::int32_t segment(std::size_t row) const { return segments.empty() ? 0 : segments[row]; }
 
   /// Slots that a row attends to.
   std::size_t attended(std::size_t row) const {

@@ -28,8 +28,15 @@ KvTypes default_kv(const ModelSpec& spec) {
 
 namespace {
 
-/// Lets passes hand out the states that a trained drafter reads.
-Result<void> add_taps(ModelSpec& spec, const TapSettings& settings) {
+/// Lets passes hand out the states that a trained drafter reads, or that embeddings are made of.
+Result<void> add_taps(ModelSpec& spec, const TapSettings& settings, bool embeds) {
+  const bool is_encoder = spec.bidirectional;
+  if (!settings.taps.empty() && is_encoder) return check_generates(spec);
+  if (!settings.taps.empty() && embeds) {
+    return error(ErrorCode::unsupported, "{}: passes hand out either states for a drafter ({}) or embeddings",
+                 spec.file, settings.source);
+  }
+  if (embeds && !is_encoder) spec.taps = {{spec.layers.size(), true}};
   if (settings.taps.empty()) return {};
   for (const TapSpec& tap : settings.taps) {
     if (tap.layer <= spec.layers.size()) continue;
@@ -76,7 +83,7 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
                                                        const LoadSettings& settings) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file, settings.rope));
   SPECTR_TRY_VOID(slim(read, settings.slimming));
-  SPECTR_TRY_VOID(add_taps(read, settings.taps));
+  SPECTR_TRY_VOID(add_taps(read, settings.taps, settings.embeds));
   const KvTypes types = settings.kv.or_else(default_kv(read));
   const Memory memory = memory_of(read, settings.kv);
   SPECTR_TRY_VOID(backend->take_part(read));
@@ -194,7 +201,7 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
   }
   const std::size_t before = session.length(), wanted = batch_.wanted.size(), row = batch_.rows();
   const OwnWords* own_words = session.read_own_words(scoring.text);
-  const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
+  const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_, scoring.max_piece);
   if (own_words != nullptr) batch_.own_words.resize(batch_.wanted.size(), own_words);
   planned.push_back({&scoring, &session, plan, before, wanted, row, batch_.rows()});
   return true;

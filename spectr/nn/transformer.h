@@ -42,7 +42,11 @@ struct LoadSettings {
   RopeChoice rope = {};           ///< see read_model_spec()
   LoadingProgress progress = {};  ///< told of the weights
   TapSettings taps = {};          ///< what passes hand out for a drafter
+  bool embeds = false;            ///< passes hand out final states, for Transformer::embed()
 };
+
+/// Fails if a model is an encoder, which generates no text.
+Result<void> check_generates(const ModelSpec& spec);
 
 /// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their
 /// passes follow one another.
@@ -78,6 +82,12 @@ class Transformer final : public LanguageModel {
   }
   /// The same; `profile`, where there is one, is told what the session's passes spend and must outlive it.
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes, PassProfile* profile) const;
+  /// Computes the final state of each token of a sequence, [text, width]: the last layer's output behind the
+  /// head's norm. The tokens from `second` on are of the second segment, of encoders that have two. Fails if
+  /// the sequence is empty, exceeds the context or has unknown tokens, or if the model was loaded without
+  /// LoadSettings::embeds and is no encoder. Throws std::bad_alloc.
+  Result<std::vector<float>> embed(std::span<const Token> text, std::size_t second) const;
+  Result<std::vector<float>> embed(std::span<const Token> text) const { return embed(text, text.size()); }
   /// Bytes of keys, values and states that such a session may come to; it takes them as its text grows.
   std::size_t session_bytes(std::size_t context, std::size_t nodes) const {
     return ops_->cache_bytes(cache_size(context, nodes));
@@ -116,6 +126,8 @@ class Transformer final : public LanguageModel {
   bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
   Result<HeldLogits> run(std::span<const Planned> planned) const;
   std::size_t pass(std::span<Scoring> scorings) const;
+  Result<void> check_text(std::span<const Token> text) const;
+  Result<std::vector<float>> encode(std::span<const Token> text, std::size_t second) const;
 
   Gguf file_;                                   // weights may refer to its bytes
   std::vector<std::vector<std::byte>> copies_;  // or to these

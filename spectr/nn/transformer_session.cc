@@ -45,6 +45,7 @@ TransformerSession::Cache::~Cache() {
 Result<void> TransformerSession::check(std::span<const Token> text, const TokenTree& tree) const {
   SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length() <= text.size());
   SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= logits_.size());
+  SPECTR_TRY_VOID(check_generates(model_.spec()));
   int deepest = 0;
   for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
   const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);

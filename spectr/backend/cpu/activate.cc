@@ -26,6 +26,9 @@ void activate(Activation activation, float clamp, std::span<float> gate, std::sp
     case Activation::clamped_silu:
       return clamped_swiglu(gate, up, clamp);
     case Activation::gelu_tanh:
+      gelu_tanh(gate);
+      break;
+    case Activation::gelu:
       gelu(gate);
       break;
     case Activation::relu:

@@ -145,12 +145,15 @@ void CpuOps::embed_row(const EmbedSpec& spec, std::size_t row, std::span<float> 
 }
 
 void CpuOps::embed(const EmbedSpec& spec) {
-  const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
+  const Span2d<float> x = view(Buffer::stream), added = view(Buffer::branch);
+  const auto add_row = [&](WeightId table, std::int32_t of, std::size_t r) {
+    weights_.matrix(table).row(static_cast<std::size_t>(of), added[r]);
+    spectr::add(x[r], added[r]);
+  };
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
     embed_row(spec, r, x[r]);
-    if (!spec.positions) continue;
-    weights_.matrix(*spec.positions).row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
-    spectr::add(x[r], position[r]);
+    if (spec.segments) add_row(*spec.segments, batch_->segment(r), r);
+    if (spec.positions) add_row(*spec.positions, batch_->positions[r], r);
   }
 }
 

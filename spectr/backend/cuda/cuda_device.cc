@@ -13,6 +13,7 @@
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
+#include "spectr/base/temporary_name.h"
 
 namespace spectr::cuda {
 namespace {
@@ -308,11 +309,12 @@ Result<void> CudaDevice::try_plans(std::span<const call::AnyCall> calls) {
   const std::vector<call::AnyCall> tried = calls_for_trial(calls);
   SPECTR_TRY_VOID(choose_plans(tried, *plans_, [&] { return seconds(tried); }));
   if (trial_.kept.empty()) return {};
-  const std::string aside = trial_.kept + ".new";
+  const std::string aside = temporary_name(trial_.kept);
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(trial_.kept).parent_path(), ignored);
-  if (std::ofstream(aside) << lines_of(*plans_) << std::flush)
-    std::filesystem::rename(aside, trial_.kept, ignored);
+  const bool is_written = static_cast<bool>(std::ofstream(aside) << lines_of(*plans_) << std::flush);
+  if (is_written) std::filesystem::rename(aside, trial_.kept, ignored);
+  std::filesystem::remove(aside, ignored);
   return {};
 }
 

@@ -70,9 +70,12 @@ class ReferenceOps final : public Ops {
         const std::span<const float> numbers = weights_.row(spec.tokens, token - spec.first);
         for (std::size_t j = 0; j < x.size(); ++j) x[j] = Number(spec.scale) * Number(numbers[j]);
       }
-      if (!spec.positions) continue;
-      const std::span<const float> position = weights_.row(*spec.positions, batch_->positions[r]);
-      for (std::size_t j = 0; j < x.size(); ++j) x[j] += Number(position[j]);
+      const auto add_row = [&](WeightId table, std::int32_t of) {
+        const std::span<const float> numbers = weights_.row(table, of);
+        for (std::size_t j = 0; j < x.size(); ++j) x[j] += Number(numbers[j]);
+      };
+      if (spec.segments) add_row(*spec.segments, batch_->segment(r));
+      if (spec.positions) add_row(*spec.positions, batch_->positions[r]);
     }
   }
 

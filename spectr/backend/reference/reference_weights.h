@@ -92,6 +92,8 @@ Number activated(Activation activation, float clamp, Number gate, Number up) {
                        (gate + Number(0.044715) * gate * gate * gate);
       return gate / 2 * (1 + std::tanh(u)) * up;
     }
+    case Activation::gelu:
+      return gate / 2 * std::erfc(-gate / std::sqrt(Number(2))) * up;
     case Activation::relu:
       return (gate > 0 ? gate : Number(0)) * up;
     case Activation::clamped_silu: {

@@ -267,10 +267,10 @@ Result<NormSpec> ArchReader::norm(const std::string& prefix, std::size_t size, N
   return norm;
 }
 
-Result<std::vector<float>> ArchReader::numbers(std::string_view name, std::size_t size) {
+Result<std::vector<float>> ArchReader::numbers(std::string_view name, std::size_t rows, std::size_t cols) {
   if (!has_tensor(name)) return std::vector<float>{};
-  SPECTR_TRY(const GgufTensor* tensor, find(name, 1, size));
-  std::vector<float> numbers(size);
+  SPECTR_TRY(const GgufTensor* tensor, find(name, rows, cols));
+  std::vector<float> numbers(rows * cols);
   dequantize(static_cast<TensorType>(tensor->type), tensor->bytes, numbers);
   return numbers;
 }

@@ -105,8 +105,11 @@ class ArchReader {
   Result<LinearSpec> part_of_linear(const std::string& prefix, std::size_t all, std::size_t in, Bias bias,
                                     std::size_t first, std::size_t out);
   Result<NormSpec> norm(const std::string& prefix, std::size_t size, NormSpec::Kind kind, float epsilon);
-  /// The numbers of a small tensor; empty where it is absent.
-  Result<std::vector<float>> numbers(std::string_view name, std::size_t size);
+  /// The numbers of a small tensor of `size` numbers, or of a matrix [rows, cols]; empty where it is absent.
+  Result<std::vector<float>> numbers(std::string_view name, std::size_t size) {
+    return numbers(name, 1, size);
+  }
+  Result<std::vector<float>> numbers(std::string_view name, std::size_t rows, std::size_t cols);
   /// A tensor that may be there, and that no pass reads.
   void leave_out_tensor(std::string_view name);
   /// Error: a tensor that none of these calls named, of the model's blocks.

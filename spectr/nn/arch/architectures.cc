@@ -36,6 +36,8 @@ constexpr Architecture all[] = {
     {"gpt2", read_gpt2},
     {"gptneox", read_gptneox},
     {"opt", read_opt},
+    {"bert", read_bert},
+    {"nomic-bert", read_nomic_bert},
 };
 
 /// Layers, and the blocks behind them that predict further tokens.

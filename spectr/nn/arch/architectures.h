@@ -29,6 +29,7 @@ Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope = {})
 Result<ModelSpec> read_all_blocks(const Gguf& file, const RopeChoice& rope = {});
 
 // A file for each, or for a family and its variant.
+Result<void> read_bert(ArchReader& in);
 Result<void> read_deepseek2(ArchReader& in);
 Result<void> read_gemma2(ArchReader& in);
 Result<void> read_gemma3(ArchReader& in);
@@ -42,6 +43,7 @@ Result<void> read_lfm2(ArchReader& in);
 Result<void> read_lfm2moe(ArchReader& in);
 Result<void> read_llama(ArchReader& in);
 Result<void> read_mistral3(ArchReader& in);
+Result<void> read_nomic_bert(ArchReader& in);
 Result<void> read_olmo2(ArchReader& in);
 Result<void> read_opt(ArchReader& in);
 Result<void> read_phi3(ArchReader& in);

@@ -86,10 +86,22 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys, const Decode
                                     {"logit_scale", 1}}) {
     SPECTR_TRY_VOID(in.neutral(name, value));
   }
-  // Said of the tokenizer, of how tensors were written, of embeddings as a whole, or of experts that are not
-  // there.
-  in.ignore({"vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count",
-             "expert_feed_forward_length", "expert_shared_feed_forward_length", "rope.scaling.finetuned"});
+  // Said of the tokenizer, of how tensors were written, or of experts that are not there.
+  in.ignore({"vocab_size", "tensor_data_layout", "expert_used_count", "expert_feed_forward_length",
+             "expert_shared_feed_forward_length", "rope.scaling.finetuned"});
+  return {};
+}
+
+Result<void> read_pooling(ArchReader& in) {
+  constexpr std::string_view key = "pooling_type";
+  if (!in.has(key)) return {};
+  in.ignore({key});
+  SPECTR_TRY(const auto number, in.file().integer(in.key(key)));
+  if (number >= std::size(pooling_names)) {
+    return error(ErrorCode::unsupported, "{}: {} is {}, but 0 to {} are supported", in.file().name(),
+                 in.key(key), number, std::size(pooling_names) - 1);
+  }
+  in.spec().pooling = static_cast<Pooling>(number);
   return {};
 }
 
@@ -132,6 +144,7 @@ Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms, const Dec
   SPECTR_TRY(keys.ffn, in.counts(has_experts_alone ? of_experts : ffn, Limits::ffn));
   SPECTR_TRY_VOID(read_heads(in, rules, keys));
   SPECTR_TRY_VOID(read_variants(in, keys, rules));
+  SPECTR_TRY_VOID(read_pooling(in));
   constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
   in.ignore({rms, mean});
   SPECTR_TRY(keys.epsilon, in.real(norms == NormSpec::Kind::rms ? rms : mean, 1e-30, 1));
@@ -196,6 +209,11 @@ Result<void> fused_projections(ArchReader& in, std::size_t layer, ArchReader::Bi
   return {};
 }
 
+Result<void> projections(ArchReader& in, std::size_t layer, ArchReader::Bias bias) {
+  const bool fused = in.has_tensor(block(layer, "attn_qkv.weight"));
+  return fused ? fused_projections(in, layer, bias) : separate_projections(in, layer, bias);
+}
+
 Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width, Activation activation,
                             std::string_view suffix) {
   constexpr auto bias = ArchReader::Bias::optional;
@@ -244,11 +262,7 @@ namespace {
 Result<void> read_attention(ArchReader& in, const GatedDecoder& family, const DecoderKeys& keys,
                             std::size_t layer) {
   in.spec().layers[layer].mixer = attention_sizes(keys, layer);
-  if (in.has_tensor(block(layer, "attn_qkv.weight"))) {
-    SPECTR_TRY_VOID(fused_projections(in, layer, family.qkv_bias));
-  } else {
-    SPECTR_TRY_VOID(separate_projections(in, layer, family.qkv_bias));
-  }
+  SPECTR_TRY_VOID(projections(in, layer, family.qkv_bias));
   if (family.beside != nullptr) SPECTR_TRY_VOID(family.beside(in, keys, layer));
   return {};
 }

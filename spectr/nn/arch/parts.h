@@ -45,6 +45,8 @@ AttentionSpec attention_sizes(const DecoderKeys& keys, std::size_t layer);
 Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader::Bias qkv_bias);
 /// The same with attn_qkv, the rows of queries, keys and values after each other.
 Result<void> fused_projections(ArchReader& in, std::size_t layer, ArchReader::Bias bias);
+/// The one or the other, whichever the file has.
+Result<void> projections(ArchReader& in, std::size_t layer, ArchReader::Bias bias);
 /// Error: heads that do not fill the width exactly, once each for queries, keys and values.
 Result<void> fused_heads(ArchReader& in, const DecoderKeys& keys);
 /// attn_q_norm and attn_k_norm, of each head.

@@ -15,6 +15,7 @@ HWY_EXPORT(Add);
 HWY_EXPORT(SwiGlu);
 HWY_EXPORT(ClampedSwiGlu);
 HWY_EXPORT(MultiplyBySigmoid);
+HWY_EXPORT(GeluTanh);
 HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
 HWY_EXPORT(Softmax);
@@ -51,6 +52,10 @@ void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clam
 void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate) {
   SPECTR_CHECK(gate.size() == x.size());
   HWY_DYNAMIC_DISPATCH(MultiplyBySigmoid)(x, gate.data());
+}
+
+void gelu_tanh(std::span<float> x) {
+  HWY_DYNAMIC_DISPATCH(GeluTanh)(x);
 }
 
 void gelu(std::span<float> x) {

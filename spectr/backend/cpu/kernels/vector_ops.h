@@ -42,6 +42,9 @@ void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate);
 
 /// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh u), u = √(2/π) (z + 0.044715 z³), within 1e-6 for z ≥ 0
 /// and 1e-6 (1 + 2 |u|) for others, and exp(−88) |z|.
+void gelu_tanh(std::span<float> x);
+
+/// x[j] = z Φ(z), z = x[j] and Φ the normal distribution's, within 4e-7 |z|.
 void gelu(std::span<float> x);
 
 /// x[j] = cap · tanh(x[j] / cap), within 1e-6 of the result. Requires: cap > 0. ±∞ give ±cap, NaN stays NaN.
