@@ -58,6 +58,8 @@ constexpr auto rules = std::to_array<Experiment>({
      "MTAD, corollary 3.3, theorem 3.5", mtad_counterexamples},
     {"verification", "tokens per block of lossless methods, beside what no method surpasses",
      "docs/verification.md", verification},
+    {"verification-counterexamples", "pairs on which three claims about verification fail",
+     "HSD, GBV, HedgeSpec", verification_counterexamples},
 });
 
 }  // namespace

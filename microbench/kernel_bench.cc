@@ -248,6 +248,7 @@ void register_vectors() {
   register_in_place("add", x, [=](std::span<float> y) { add(y, bias); });
   register_in_place("swiglu", gate, [=](std::span<float> z) { swiglu(z, up); });
   register_in_place("gelu", gate, [](std::span<float> z) { gelu(z); });
+  register_in_place("gelu_tanh", gate, [](std::span<float> z) { gelu_tanh(z); });
   register_vector("dot", head, [=] { benchmark::DoNotOptimize(dot(key, std::span(x).first(head))); });
   register_vector("dot", width, [=] { benchmark::DoNotOptimize(dot(x, weight)); });
   register_vector("round_to_f16", head,

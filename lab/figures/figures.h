@@ -33,5 +33,6 @@ Result<Report> mtad_bounds(const Context& context);
 Result<Report> mtjd_length(const Context& context);
 Result<Report> mtad_counterexamples(const Context& context);
 Result<Report> verification(const Context& context);
+Result<Report> verification_counterexamples(const Context& context);
 
 }  // namespace spectr::lab

@@ -162,6 +162,8 @@ Result<void> ArrayVerifier::check(const DraftArrays& draft, const TargetArrays& 
   }
   if (target.warp != nullptr && target.warp->reads_history())
     return error("target_logits: penalties need the tokens of the sequence");
+  if (target.warp != nullptr && target.warp->feedback())
+    return error("target_logits: mirostat and adaptive-p need the tokens of the sequence");
   if (place.position < 1 || place.position > max_position)
     return error("position must lie in [1, {}], got {}", max_position, place.position);
   if (n == 0) return {};

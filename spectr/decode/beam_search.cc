@@ -72,24 +72,30 @@ Result<Continuations> continuations_of(const RecycledVector<Beam>& beams, const 
   return found;
 }
 
-/// What a warp does to each token's logit, without what it does to their distribution.
+/// What a warp does to each token's logit, its rule included, without what it does to their distribution.
 Result<Warp> penalties_of(const Warp& warp) {
-  WarpOptions options = warp.options();
-  const WarpOptions none = WarpOptions::none();
-  options.temperature = none.temperature;
-  options.top_k = none.top_k;
-  options.top_p = none.top_p;
-  options.min_p = none.min_p;
-  return Warp::make(std::move(options));
+  WarpOptions options = WarpOptions::none();
+  const WarpOptions& all = warp.options();
+  options.logit_bias = all.logit_bias;
+  options.repeat_penalty = all.repeat_penalty;
+  options.presence_penalty = all.presence_penalty;
+  options.frequency_penalty = all.frequency_penalty;
+  options.repeat_last_n = all.repeat_last_n;
+  options.dry = all.dry;
+  return Warp::make(std::move(options), warp.rule());
 }
 
-/// The rest: temperature and filters.
+/// The rest: temperature and filters, without a feedback.
 Result<Warp> filters_of(const Warp& warp) {
-  WarpOptions options = WarpOptions::none();
-  options.temperature = warp.options().temperature;
-  options.top_k = warp.options().top_k;
-  options.top_p = warp.options().top_p;
-  options.min_p = warp.options().min_p;
+  WarpOptions options = warp.options();
+  const WarpOptions none = WarpOptions::none();
+  options.logit_bias.clear();
+  options.repeat_penalty = none.repeat_penalty;
+  options.presence_penalty = none.presence_penalty;
+  options.frequency_penalty = none.frequency_penalty;
+  options.dry = {};
+  options.mirostat = none.mirostat;
+  options.adaptive_target = none.adaptive_target;
   return Warp::make(std::move(options));
 }
 

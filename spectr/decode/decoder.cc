@@ -8,13 +8,18 @@
 namespace spectr {
 namespace {
 
-/// The probability of `token` under the distribution that the drafts below a node were drawn from.
+/// The probability of `token` under the distribution that it was drafted from below a node, or else under
+/// that of the first draft there.
 std::optional<double> draft_probability(const Draft& draft, NodeId above, Token token) {
   const TokenTree& tree = draft.tree();
+  std::optional<double> of_first;
   for (const Draw& draw : draft.draws()) {
-    if (tree.parent(draw.node) == above) return (*draw.distribution)[token];
+    if (tree.parent(draw.node) != above) continue;
+    const double p = (*draw.distribution)[token];
+    if (tree.token(draw.node) == token) return p;
+    of_first = of_first.value_or(p);
   }
-  return std::nullopt;
+  return of_first;
 }
 
 /// The length of the longest draft.
@@ -69,6 +74,11 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   block.rejections = verdict.rejections;
   if (verdict.last) SPECTR_TRY_VOID(emit(*verdict.last, verdict.last_source));
   SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
+  if (models.warp.feedback()) {
+    const NodeId last = verdict.last ? above : draft.tree().parent(above);
+    SPECTR_TRY(const FeedbackState state, distributions.feedback_after(last, block.tokens.back()));
+    models.warp.set_feedback_state(state);
+  }
   seconds_.select += watch.lap();
 
   target.keep(verdict.path);

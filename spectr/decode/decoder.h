@@ -25,7 +25,7 @@ struct DraftModels {
 
 /// A drafter × a verifier. It makes one block at a time, so that it can be run on real models and enumerated
 /// on tables alike; `step` is a function of the sequence and of the choices, and where the drafter
-/// remembers() of past blocks.
+/// remembers() of past blocks. Where the warp has a feedback, `step` moves its state on.
 class Decoder {
  public:
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)

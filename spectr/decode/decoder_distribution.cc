@@ -93,7 +93,8 @@ class BlockOutcomes {
   std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state_;
 };
 
-/// Enumerates whole runs: for decoders whose blocks depend on more than the sequence.
+/// Enumerates whole runs: for decoders whose blocks depend on more than the sequence, or on a feedback, whose
+/// state is that of a run.
 Result<DecoderDistribution> enumerate_runs(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                            const EnumerationOptions& options) {
   DecoderDistribution result;
@@ -102,6 +103,7 @@ Result<DecoderDistribution> enumerate_runs(Decoder& decoder, Models& models, std
   do {
     std::vector<Token> sequence(prompt.begin(), prompt.end());
     std::size_t blocks = 0, calls = 0, corrections = 0;
+    models.warp.restart_feedback();
     SPECTR_TRY_VOID(decoder.drafter().open({sequence, options.horizon, blocks, options.ends}, models));
     for (bool ended = false; !ended;) {
       const std::size_t left = options.horizon - (sequence.size() - prompt.size());
@@ -125,7 +127,8 @@ Result<DecoderDistribution> enumerate_runs(Decoder& decoder, Models& models, std
 
 Result<DecoderDistribution> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                               const EnumerationOptions& options) {
-  if (decoder.drafter().remembers()) return enumerate_runs(decoder, models, prompt, options);
+  if (decoder.drafter().remembers() || models.warp.feedback())
+    return enumerate_runs(decoder, models, prompt, options);
   BlockOutcomes blocks(decoder, models, options);
   if (const double expected = blocks.expected(); expected > options.max_outcomes) {
     return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are allowed", expected,
@@ -167,6 +170,7 @@ Result<double> expected_block_tokens(Decoder& decoder, Models& models, std::span
   Enumerator choices;
   do {
     if (--outcomes_left < 0.0) return too_many(options.max_outcomes);
+    models.warp.restart_feedback();
     if (decoder.drafter().remembers()) SPECTR_TRY_VOID(decoder.drafter().open(start, models));
     SPECTR_TRY(const Block block, decoder.step(start, models, choices));
     expected += choices.probability() * static_cast<double>(block.tokens.size());
@@ -177,14 +181,21 @@ Result<double> expected_block_tokens(Decoder& decoder, Models& models, std::span
 Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, std::span<const Token> prompt,
                                                               const EnumerationOptions& options) {
   std::map<std::vector<Token>, double> distribution;
-  std::vector<std::pair<std::vector<Token>, double>> level = {{{}, 1.0}};
+  struct Start {
+    std::vector<Token> output;
+    double mass;
+    FeedbackState state;
+  };
+  models.warp.restart_feedback();
+  std::vector<Start> level = {{{}, 1.0, models.warp.feedback_state()}};
   for (std::size_t length = 0; length < options.horizon; ++length) {
-    std::vector<std::pair<std::vector<Token>, double>> next;
-    for (const auto& [output, mass] : level) {
+    std::vector<Start> next;
+    for (const auto& [output, mass, state] : level) {
       std::vector<Token> sequence(prompt.begin(), prompt.end());
       sequence.insert(sequence.end(), output.begin(), output.end());
       const TokenTree root(sequence.back());
       SPECTR_TRY_VOID(models.target->score(sequence, root));
+      models.warp.set_feedback_state(state);
       NodeDistributions distributions(*models.target, models.warp, sequence, root, models.vocabulary());
       SPECTR_TRY(const Distribution* q, distributions.at(TokenTree::root));
       for (std::size_t i = 0; i < q->size(); ++i) {
@@ -197,7 +208,11 @@ Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, st
         if (done) {
           distribution[std::move(longer)] += p;
         } else {
-          next.emplace_back(std::move(longer), p);
+          FeedbackState after = state;
+          if (models.warp.feedback()) {
+            SPECTR_TRY(after, distributions.feedback_after(TokenTree::root, q->token(i)));
+          }
+          next.push_back({std::move(longer), p, after});
         }
       }
     }

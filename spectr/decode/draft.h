@@ -57,8 +57,8 @@ class Draft : public RecycledObject {
   NodeDistributions& distributions_of(const Session& session, const Warp& warp,
                                       std::span<const Token> sequence, std::size_t vocabulary,
                                       std::size_t shared = NodeDistributions::every_token) {
-    return *distributions_.emplace_back(
-        std::make_unique<NodeDistributions>(session, warp, sequence, tree_, vocabulary, shared));
+    return *distributions_.emplace_back(std::make_unique<NodeDistributions>(
+        session, warp, sequence, tree_, vocabulary, shared, NodeDistributions::Role::draft));
   }
 
   /// Keeps a distribution of the drafter's own making.

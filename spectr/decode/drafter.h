@@ -43,10 +43,12 @@ std::size_t draft_depth(const Session& draft, std::span<const Token> sequence, s
 /// Computes what is missing of everything but a prompt's last token, which belongs to the first block.
 Result<void> read_prompt(Session& session, std::span<const Token> prompt);
 
-/// How wide and how deep a drafter drafts: K draft sequences (or beams) of L tokens.
+/// How wide and how deep a drafter drafts: K draft sequences (or beams) of L tokens, of which they share the
+/// first `trunk`.
 struct DraftShape {
   std::size_t drafts = 0;
   std::size_t length = 0;
+  std::size_t trunk = 0;
 };
 
 /// What a drafter that chooses how to draft expected of a block.

@@ -31,6 +31,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   if (prompt.size() > context) {
     return error("the prompt has {} tokens, but the context holds {}", prompt.size(), context);
   }
+  models.warp.restart_feedback();
   Generation out;
   Statistics& statistics = out.statistics;
   Stopwatch watch;

@@ -37,6 +37,10 @@ constexpr auto settings_table = std::to_array<MethodSetting>({
     {Setting::gammas, "gammas", "tokens of mtjd's blocks, in turn (default: L each)", &O::gammas, positive},
     {Setting::ngram, "ngram", "longest n-gram that ngram looks up", &O::ngram, positive,
      MethodSetting::Range{1, 64}},
+    {Setting::suffix_reach, "suffix_reach",
+     "suffix drafts tokens whose estimated probability of acceptance, with those before them, is at least "
+     "this",
+     &O::suffix_reach, unbounded, probability},
     {Setting::tau, "tau", "threshold of mtad, in [0, 1]; 1 accepts nothing", &O::tau, unbounded, probability},
     {Setting::beams, "beams", "beams of mtad and mtjd", &O::beams, positive, MethodSetting::Range{1, 64}},
     {Setting::beam_mode, "beam_mode", "draw beams, or take the top ones",

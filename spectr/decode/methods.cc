@@ -18,11 +18,13 @@
 #include "spectr/decode/beam_drafter.h"
 #include "spectr/decode/method_settings.h"
 #include "spectr/decode/ngram.h"
+#include "spectr/decode/suffix_drafter.h"
 #include "spectr/decode/tree_drafter.h"
 #include "spectr/decode/verify/batch_walk.h"
 #include "spectr/decode/verify/block_verifier.h"
 #include "spectr/decode/verify/conditional_verifier.h"
 #include "spectr/decode/verify/greedy_block_verifier.h"
+#include "spectr/decode/verify/membership_walk.h"
 #include "spectr/decode/verify/plan_walk.h"
 #include "spectr/decode/verify/traversal_verifier.h"
 #include "spectr/decode/verify/verifiers.h"
@@ -151,6 +153,10 @@ Result<Decoder> build_ngram(const MethodOptions& o) {
   return decoder<PlanWalk>(std::make_unique<NgramDrafter>(o.ngram, o.length), *rule, PlanOptions{});
 }
 
+Result<Decoder> build_suffix(const MethodOptions& o) {
+  return decoder<MembershipWalk>(std::make_unique<SuffixDrafter>(o.length, o.suffix_reach, o.corpus));
+}
+
 Result<Decoder> build_auto(const MethodOptions& o) {
   if (!o.costs) return error("method auto needs to know what passes cost");
   SPECTR_TRY(const PlanRule* dense, find_plan(o.costs->optimal_pays() ? "optimal" : "k-seq"));
@@ -165,7 +171,8 @@ constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = 
 constexpr Setting tree[] = {Setting::tree}, trunk[] = {Setting::trunk},
                   tree_or_trunk[] = {Setting::tree, Setting::trunk},
                   ordered_tree[] = {Setting::tree, Setting::trunk, Setting::look},
-                  epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram}, costs[] = {Setting::costs},
+                  epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram},
+                  suffix[] = {Setting::suffix_reach}, costs[] = {Setting::costs},
                   target_beams[] = {Setting::beams, Setting::beam_mode, Setting::beam_warp, Setting::gammas},
                   draft_beams[] = {Setting::tau, Setting::beams, Setting::beam_mode, Setting::beam_warp,
                                    Setting::joint},
@@ -199,6 +206,8 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno,
      epsilon},
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram, ngram},
+    {"suffix", "a free tree of what followed the text's ending before, in the text or a corpus", lossless,
+     none, "", build_suffix, suffix},
     {"auto",
      "the drafts that pay, of any model or of the text itself, by stored costs and the acceptance so far",
      lossless, any, "", build_auto, costs},
@@ -308,6 +317,8 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (!(o.bild_rollback >= 0.0))
     return error("the rollback threshold must be at least 0, got {}", o.bild_rollback);
   if (o.ngram < 1) return error("the n-gram order must be at least 1, got {}", o.ngram);
+  if (!(o.suffix_reach >= 0.0 && o.suffix_reach <= 1.0))
+    return error("suffix_reach must lie in [0, 1], got {}", o.suffix_reach);
   const double draws = o.tree.empty() ? 0.0 : tree_draws(o.tree);
   for (const std::size_t length : o.gammas) SPECTR_TRY_VOID(check_size(static_cast<double>(length)));
   for (const double size :
@@ -319,12 +330,14 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
 
 Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, const WarpOptions& filters,
                           std::size_t vocabulary) {
-  if (method.plan.empty() || filters.temperature <= 0.0) return {};
+  const bool is_point = filters.temperature <= 0.0 && filters.dynatemp_range <= 0.0 && !filters.has_xtc();
+  if (method.plan.empty() || is_point) return {};
   SPECTR_TRY(const PlanRule* plan, find_plan(o.plan.value_or(std::string(method.plan))));
   std::size_t drafts = o.drafts;
   if (!o.tree.empty())
     drafts = std::accumulate(o.tree.begin(), o.tree.end(), std::size_t{1}, std::multiplies());
-  const std::size_t likely = filters.top_k > 0 ? std::min(filters.top_k, vocabulary) : vocabulary;
+  const std::size_t sides = filters.has_xtc() ? 2 : 1;  // of a coin, with top-k tokens each
+  const std::size_t likely = filters.top_k > 0 ? std::min(sides * filters.top_k, vocabulary) : vocabulary;
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
   if (plan->max_tuples == 0.0 || tuples <= plan->max_tuples) return {};
   return error(

@@ -12,6 +12,7 @@
 #include "spectr/decode/auto/cost_model.h"
 #include "spectr/decode/beam_search.h"
 #include "spectr/decode/decoder.h"
+#include "spectr/decode/suffix_automaton.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr {
@@ -36,6 +37,9 @@ struct MethodOptions {
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token is at least so likely
   double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
   std::size_t ngram = 3;       ///< N, the longest n-gram that is looked up
+  double suffix_reach = 0.1;   ///< suffix drafts tokens with at least this estimated probability
+  std::shared_ptr<const SuffixAutomaton> corpus =
+      {};                                   ///< whose continuations suffix drafts, too; may be null
   std::shared_ptr<const Costs> costs = {};  ///< what passes cost, which method auto needs
 };
 
@@ -55,6 +59,7 @@ enum class Setting {
   bild_fallback,
   bild_rollback,
   ngram,
+  suffix_reach,
   costs
 };
 
@@ -104,6 +109,7 @@ struct MethodRequest {
   /// How many texts share every pass: what a drafted row costs depends on it. None: whoever asks is alone, or
   /// knows.
   std::optional<std::size_t> load = {};
+  bool auto_trunk = false;    ///< the trunk is left open, too
   MethodOptions others = {};  ///< all other settings; its K and L do not count
 
   /// The method: the first of these that applies. Error: there is no method of that name.

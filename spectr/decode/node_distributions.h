@@ -21,22 +21,30 @@ namespace spectr {
 /// must outlive it; the nodes asked for must be scored.
 class NodeDistributions : public RecycledObject {
  public:
+  /// Whose distributions they are. A draft's may be others than a rule allows; see Warp::draft_distribution.
+  enum class Role { target, draft };
   static constexpr std::size_t every_token = std::numeric_limits<std::size_t>::max();
 
   /// `sequence` is what the tree continues, and `vocabulary` the V of the distributions. Of a row only the
   /// first `shared` tokens count; every other token has probability 0.
   NodeDistributions(const Session& session, const Warp& warp, std::span<const Token> sequence,
-                    const TokenTree& tree, std::size_t vocabulary, std::size_t shared = every_token)
+                    const TokenTree& tree, std::size_t vocabulary, std::size_t shared = every_token,
+                    Role role = Role::target)
       : session_(session),
         warp_(warp),
         sequence_(sequence),
         tree_(tree),
         vocabulary_(vocabulary),
-        shared_(std::min(vocabulary, shared)) {}
+        shared_(std::min(vocabulary, shared)),
+        role_(role) {}
 
   /// The distribution after the path to `node`; the pointer stays valid as long as this object. Error: the
   /// warp's, behind the model's name.
   Result<const Distribution*> at(NodeId node);
+
+  /// The state of the warp's feedback after the path to `node` and then `token`. Requires: there is a
+  /// feedback. Error: as at().
+  Result<FeedbackState> feedback_after(NodeId node, Token token);
 
   /// Sets the distribution after the path to `node`, instead of warping its row. Requires: at(node) has not
   /// been called.
@@ -52,14 +60,24 @@ class NodeDistributions : public RecycledObject {
   double log_likelihood(NodeId node, Token token) const;
 
  private:
+  /// What a feedback makes a node's distribution of.
+  struct Base {
+    FeedbackState state;
+    std::unique_ptr<Distribution> distribution;  // null where set() gave the node's
+  };
+
   Logits row(NodeId node) const;
+  /// The row's distribution, before any feedback.
+  Result<Distribution> warped(NodeId node) const;
 
   const Session& session_;
   const Warp& warp_;
   std::span<const Token> sequence_;
   const TokenTree& tree_;
   std::size_t vocabulary_, shared_;
+  Role role_;
   RecycledVector<std::unique_ptr<Distribution>> distributions_;  // by node, null until asked for
+  RecycledVector<Base> bases_;                                   // by node, where there is a feedback
   RecycledVector<double> confidences_;                           // by node, below 0 until asked for
 };
 

@@ -38,6 +38,9 @@ std::size_t TreeDrafter::max_nodes(std::size_t left) const {
 DraftShape TreeDrafter::shape() const {
   DraftShape shape{1, factors_.size()};
   for (std::size_t factor : factors_) shape.drafts *= factor;
+  if (shape.drafts > 1)
+    shape.trunk = static_cast<std::size_t>(
+        std::ranges::find_if(factors_, [](std::size_t factor) { return factor > 1; }) - factors_.begin());
   return shape;
 }
 

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string_view>
+
+#include "spectr/decode/auto/acceptance.h"
+#include "spectr/decode/suffix_drafter.h"
 
 namespace spectr {
 namespace {
@@ -49,6 +53,62 @@ TEST(BestShape, LeavesWhatIsGiven) {
   EXPECT_EQ(chosen("spectr", by, request).drafts, 12U) << "of more than are estimated, too";
 }
 
+/// The best rate of the shapes of one K and L by trunk, in tokens a second, as plain loops compute it: the
+/// costs of a draft pass do not depend on its rows, and nothing but passes takes time.
+std::size_t best_trunk(const Costs& costs, std::size_t K, std::size_t L) {
+  const AutoParams params;
+  AcceptanceEstimate estimate(params);
+  estimate.remember(*costs.drafts.front().learned.front());
+  std::size_t best = 0;
+  double best_rate = 0.0;
+  for (std::size_t trunk = 0; trunk < L; ++trunk) {
+    double tokens = 1.0, reached = 1.0;
+    for (std::size_t i = 0; i < L; ++i) tokens += reached *= estimate.acceptances(K, trunk)[i];
+    const double rows = 1.0 + estimate.nodes(K, L, trunk);
+    const double rate = tokens / (costs.target.seconds(rows) +
+                                  static_cast<double>(L) * costs.drafts.front().passes.seconds(1.0));
+    if (rate > best_rate) {
+      best_rate = rate;
+      best = trunk;
+    }
+  }
+  return best;
+}
+
+TEST(BestShape, BranchesLaterWhereRowsAreDear) {
+  MethodRequest open;
+  open.auto_trunk = true;
+  open.drafts = 3;
+  open.length = 4;
+  std::set<std::size_t> trunks;
+  for (const double slope : {0.001, 0.05, 0.5}) {
+    for (const double acceptance : {0.4, 0.95}) {
+      const auto by = costs(slope, 0.2, acceptance);
+      const MethodOptions settings = chosen("conditional", by, open, WarpOptions::none());
+      EXPECT_EQ(settings.drafts, 3U);
+      EXPECT_EQ(settings.length, 4U);
+      EXPECT_EQ(settings.trunk, best_trunk(*by, 3, 4)) << slope << ' ' << acceptance;
+      trunks.insert(settings.trunk);
+    }
+  }
+  EXPECT_TRUE(trunks.contains(0));
+  EXPECT_GT(trunks.size(), 1U);
+}
+
+TEST(BestShape, HasNoTrunkUnlessItIsLeftOpen) {
+  const auto by = costs(0.5, 0.2, 0.4);
+  MethodRequest request;
+  request.drafts = 3;
+  EXPECT_EQ(chosen("conditional", by, request).trunk, 0U);
+  request.length = 4;
+  EXPECT_FALSE(leaves_shape_open(**find_method("conditional"), request));
+  request.auto_trunk = true;
+  EXPECT_TRUE(leaves_shape_open(**find_method("conditional"), request));
+  EXPECT_EQ(chosen("conditional", nullptr, request).trunk, 0U);
+  EXPECT_FALSE(leaves_shape_open(**find_method("batch"), request)) << "it has no trunk";
+  EXPECT_EQ(chosen("batch", by, request).trunk, 0U);
+}
+
 TEST(BestShape, OfOneTokenAllSequencesAreAlike) {
   WarpOptions greedy;
   greedy.temperature = 0;
@@ -59,11 +119,18 @@ TEST(BestShape, IsOfMethodsThatDraftFromOneModel) {
   const auto open = [](std::string_view method) { return leaves_shape_open(**find_method(method), {}); };
   for (const std::string_view method : {"speculative", "spectr", "batch", "block", "traversal", "biased-opt"})
     EXPECT_TRUE(open(method)) << method;
-  for (const std::string_view method : {"plain", "ngram", "auto", "mtad", "mtjd", "specinfer"})
+  for (const std::string_view method : {"plain", "ngram", "suffix", "auto", "mtad", "mtjd", "specinfer"})
     EXPECT_FALSE(open(method)) << method;
   MethodRequest chain;
   chain.length = 3;
   EXPECT_FALSE(leaves_shape_open(**find_method("speculative"), chain)) << "it has one sequence";
+}
+
+TEST(BestShape, LeavesTheLengthOfSuffixDraftsToTheirEstimates) {
+  EXPECT_EQ(chosen("suffix", nullptr).length, SuffixDrafter::open_length);
+  MethodRequest given;
+  given.length = 3;
+  EXPECT_EQ(chosen("suffix", nullptr, given).length, 3U);
 }
 
 TEST(BestShape, WithoutCostsIsFourByFour) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -240,6 +242,91 @@ TEST(Exactness, HoldsWithPenalties) {
   warp.frequency_penalty = 0.3;
   warp.repeat_last_n = 3;
   expect_all_exact(TabularPair::random(2, 4, 9, 2), {.warp = warp}, "penalties");
+}
+
+TEST(Exactness, HoldsWithEverySamplerInAnyOrder) {
+  WarpOptions warp = WarpOptions::none();
+  warp.dry = {.multiplier = 0.8, .base = 1.5, .allowed_length = 1, .penalty_last_n = 3};
+  expect_all_exact(TabularPair::random(2, 4, 21, 2), {.warp = warp}, "DRY");
+  warp.xtc_probability = 0.4;
+  warp.xtc_threshold = 0.2;
+  expect_all_exact(TabularPair::random(3, 4, 22, 2), {.horizon = 3, .warp = warp}, "DRY and XTC");
+  warp.temperature = 0.0;
+  expect_all_exact(TabularPair::random(3, 4, 23, 2), {.horizon = 3, .warp = warp}, "XTC of the likeliest");
+  warp = WarpOptions::none();
+  warp.typical_p = 0.7;
+  warp.top_n_sigma = 1.2;
+  warp.dynatemp_range = 0.5;
+  warp.xtc_probability = 0.5;
+  warp.repeat_penalty = 1.5;
+  using enum Sampler;
+  warp.samplers = {temperature, xtc, penalties, top_n_sigma, typ_p};
+  expect_all_exact(TabularPair::random(3, 4, 24, 2), {.horizon = 3, .warp = warp}, "another order");
+}
+
+// The state of a feedback follows the path of a draft, and is the target's own wherever a block begins. Whole
+// runs are enumerated, so they are short.
+TEST(Exactness, HoldsWithAFeedback) {
+  const TabularPair pair = TabularPair::random(2, 3, 25, 2), larger = TabularPair::random(3, 3, 26);
+  WarpOptions mirostat1 = WarpOptions::none(), mirostat2 = mirostat1, adaptive = mirostat1;
+  mirostat1.mirostat = 1;
+  mirostat1.mirostat_tau = 0.3;
+  mirostat2.mirostat = 2;
+  mirostat2.mirostat_tau = 0.7;
+  mirostat1.mirostat_eta = mirostat2.mirostat_eta = 0.9;
+  adaptive.adaptive_target = 0.3;
+  adaptive.adaptive_decay = 0.5;
+  adaptive.samplers = {Sampler::adaptive_p};
+  const auto run = [&](std::string_view method, const WarpOptions& warp) {
+    return method_distribution(larger, method, options_of(1, 2), {.horizon = 3, .warp = warp});
+  };
+  const auto unchanged = run("plain", WarpOptions::none()).exact;
+  for (const WarpOptions& warp : {mirostat1, mirostat2, adaptive}) {
+    expect_all_exact(pair, {.horizon = 2, .warp = warp}, fmt::format("mirostat {}", warp.mirostat));
+    const MethodDistribution drafted = run("speculative", warp);
+    EXPECT_LE(drafted.tv, rounding);
+    EXPECT_GT(total_variation(drafted.exact.distribution, unchanged.distribution), 0.01);
+  }
+}
+
+/// Forbids the token that is there already, and after three tokens all but the first.
+class Rhythm final : public LogitRule {
+ public:
+  Result<void> apply(std::span<const Token> sequence, std::span<double> logits) const override {
+    for (std::size_t token = 0; token < logits.size(); ++token) {
+      const bool is_allowed =
+          sequence.size() == 3 ? token == 0 : static_cast<Token>(token) != sequence.back();
+      if (!is_allowed) logits[token] = -std::numeric_limits<double>::infinity();
+    }
+    return {};
+  }
+};
+
+TEST(Exactness, HoldsWithARule) {
+  const auto rule = std::make_shared<Rhythm>();
+  WarpOptions warp = WarpOptions::none();
+  for (std::uint32_t seed : {15u, 16u}) {
+    const TabularPair pair = TabularPair::random(3, 4, seed, 2);
+    expect_all_exact(pair, {.warp = warp, .rule = rule}, "a rule");
+    // Drafts may have none of the tokens that the rule allows.
+    const TabularPair sparse{TabularPair::sparse(3, 4, seed, 2).drafts, pair.target};
+    expect_all_exact(sparse, {.warp = warp, .rule = rule}, "a rule and drafts that lack tokens");
+  }
+  warp.temperature = 0.7;
+  warp.top_k = 2;
+  warp.repeat_penalty = 1.6;
+  expect_all_exact(TabularPair::random(3, 4, 17, 2), {.warp = warp, .rule = rule}, "a rule and filters");
+}
+
+TEST(Exactness, ARuleIsPartOfTheTarget) {
+  const TabularPair pair = TabularPair::random(3, 4, 18);
+  const auto found = method_distribution(pair, "plain", options_of(1, 1),
+                                         {.horizon = 3, .rule = std::make_shared<Rhythm>()});
+  for (const auto& [sequence, probability] : found.exact.distribution) {
+    EXPECT_NE(sequence[0], 0);
+    EXPECT_NE(sequence[1], sequence[0]);
+    EXPECT_EQ(sequence[2], 0);
+  }
 }
 
 TEST(Exactness, HoldsWithEndTokens) {

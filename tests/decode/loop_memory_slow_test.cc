@@ -69,10 +69,11 @@ class Loop : public testing::Test {
 
 TEST_F(Loop, AsksForNoMemory) {
   if (!recycled::keeps()) GTEST_SKIP() << "this build keeps no memory";
-  for (const Case& c : {Case{"plain"}, Case{"speculative"}, Case{"spectr"}, Case{"spectr", "optimal"},
-                        Case{"spectr", "recursive"}, Case{"tree"}, Case{"batch"}, Case{"specinfer"},
-                        Case{"block"}, Case{"traversal"}, Case{"mtad"}, Case{"mtjd"}, Case{"bild"},
-                        Case{"biased-opt"}, Case{"biased-uno"}, Case{"ngram"}, Case{"auto"}}) {
+  for (const Case& c :
+       {Case{"plain"}, Case{"speculative"}, Case{"spectr"}, Case{"spectr", "optimal"},
+        Case{"spectr", "recursive"}, Case{"tree"}, Case{"batch"}, Case{"specinfer"}, Case{"block"},
+        Case{"traversal"}, Case{"mtad"}, Case{"mtjd"}, Case{"bild"}, Case{"biased-opt"}, Case{"biased-uno"},
+        Case{"ngram"}, Case{"suffix"}, Case{"auto"}}) {
     for (const WarpOptions& warp : {WarpOptions{}, WarpOptions::none(), with_penalties()}) {
       asked(c, warp);  // sees the sizes
       EXPECT_EQ(asked(c, warp), 0u) << c.method << ' ' << c.plan.value_or("");

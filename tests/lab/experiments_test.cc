@@ -60,7 +60,8 @@ const std::map<std::string, std::string> documented_columns = {
     {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy,equation_3"},
     {"mtad-counterexamples",
      "claim,decoder,block,mixed,tokens,log_perplexity,perplexity,limit,claimed,proven"},
-    {"verification", "kind,vocabulary,length,pair,drafts,method,tokens,bound,tv"}};
+    {"verification", "kind,vocabulary,length,pair,drafts,method,tokens,bound,tv"},
+    {"verification-counterexamples", "claim,method,drafts,quantity,value,correct"}};
 
 Context quick() {
   const fs::path root = source_folder();

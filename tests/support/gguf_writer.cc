@@ -99,7 +99,8 @@ std::vector<std::byte> GgufWriter::bytes() const {
 }
 
 GgufWriter tiny_model(const std::string& architecture) {
-  const bool layer_norms = architecture == "gpt2" || architecture == "gptneox" || architecture == "opt";
+  const bool layer_norms = architecture == "gpt2" || architecture == "gptneox" || architecture == "opt" ||
+                           architecture.ends_with("bert");
   const std::string epsilon = layer_norms ? "layer_norm_epsilon" : "layer_norm_rms_epsilon";
   GgufWriter file;
   file.set("general.architecture", architecture)
@@ -128,6 +129,9 @@ GgufWriter tiny_model(const std::string& architecture) {
     set("ssm.group_count", 1U);
     set("ssm.inner_size", 8U);
     set("full_attention_interval", 2U);
+  }
+  if (architecture.ends_with("bert")) {
+    set("attention.causal", false);
   }
   if (architecture == "gemma4") {
     set("attention.key_length_swa", 4U);

@@ -63,6 +63,10 @@ void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate) {
 }
 
 void gelu(std::span<float> x) {
+  for (float& z : x) z = static_cast<float>(z / 2.0 * std::erfc(-z / std::numbers::sqrt2));
+}
+
+void gelu_tanh(std::span<float> x) {
   for (float& v : x) {
     const double z = v, u = std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z);
     v = static_cast<float>(z /

@@ -19,6 +19,7 @@ void swiglu(std::span<float> gate, std::span<const float> up);
 void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clamp);
 void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate);
 void gelu(std::span<float> x);
+void gelu_tanh(std::span<float> x);
 float dot(std::span<const float> x, std::span<const float> y);
 float largest(std::span<const float> x);
 std::size_t next_above(std::span<const float> x, std::size_t from, float bar);

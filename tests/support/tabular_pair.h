@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -34,8 +35,8 @@ struct TabularPair {
 
   /// Fresh sessions for a method's decoder that may emit up to `tokens` tokens, with as many drafts as it
   /// takes.
-  Models models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
-                std::size_t tokens) const;
+  Models models(std::string_view method, const Decoder& decoder, const WarpOptions& warp, std::size_t tokens,
+                std::shared_ptr<const LogitRule> rule = nullptr) const;
 };
 
 /// What enumerating a method says: how far the distribution of whole outputs is from the target's, and its
@@ -50,6 +51,7 @@ struct EnumerationSettings {
   std::vector<Token> ends = {};
   WarpOptions warp = WarpOptions::none();
   Token start = 0;
+  std::shared_ptr<const LogitRule> rule = nullptr;
 };
 
 /// Throws std::runtime_error where the method cannot be made or enumerated.

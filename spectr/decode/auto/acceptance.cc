@@ -166,13 +166,17 @@ void AcceptanceEstimate::see_merging(std::size_t K, std::size_t draws, std::size
   }
 }
 
-double AcceptanceEstimate::nodes(std::size_t K, std::size_t L) const {
-  return static_cast<double>(K * L) * at(distinct_, static_cast<double>(K));
+double AcceptanceEstimate::nodes(std::size_t K, std::size_t L, std::size_t trunk) const {
+  return static_cast<double>(trunk) +
+         static_cast<double>(K * (L - trunk)) * at(distinct_, static_cast<double>(K));
 }
 
-AcceptanceEstimate::ByLevel AcceptanceEstimate::accepted_at(std::size_t position, std::size_t K) const {
-  const double going_on =
-      1.0 + static_cast<double>(K - 1) * std::pow(surviving_, static_cast<double>(position));
+AcceptanceEstimate::ByLevel AcceptanceEstimate::accepted_at(std::size_t position, std::size_t K,
+                                                            std::size_t trunk) const {
+  const double others = position < trunk ? 0.0
+                                         : static_cast<double>(K - 1) *
+                                               std::pow(surviving_, static_cast<double>(position - trunk));
+  const double going_on = 1.0 + others;
   const LearnedAcceptance& known = position == 0 ? known_first_ : known_later_;
   ByLevel accepted;
   for (std::size_t b = 0; b < levels; ++b) accepted[b] = at(known.accepted[b], going_on);
@@ -207,20 +211,22 @@ AcceptanceEstimate::ByStop AcceptanceEstimate::accepted(std::size_t K) const {
   return accepted;
 }
 
-std::array<double, AcceptanceEstimate::positions> AcceptanceEstimate::acceptances(std::size_t K) const {
+std::array<double, AcceptanceEstimate::positions> AcceptanceEstimate::acceptances(std::size_t K,
+                                                                                  std::size_t trunk) const {
   std::array<double, positions> means;
   for (std::size_t position = 0; position < positions; ++position) {
     const ByLevel& shares = confidences_at(position);
-    const ByLevel accepted = accepted_at(position, K);
+    const ByLevel accepted = accepted_at(position, K, trunk);
     means[position] = std::inner_product(shares.begin(), shares.end(), accepted.begin(), 0.0);
   }
   return means;
 }
 
-std::array<double, AcceptanceEstimate::positions + 1> AcceptanceEstimate::tokens(std::size_t K) const {
+std::array<double, AcceptanceEstimate::positions + 1> AcceptanceEstimate::tokens(std::size_t K,
+                                                                                 std::size_t trunk) const {
   std::array<double, positions + 1> tokens = {1.0};
   double reached = 1.0;
-  for (std::size_t L = 1; const double accepted : acceptances(K)) {
+  for (std::size_t L = 1; const double accepted : acceptances(K, trunk)) {
     reached *= accepted;
     tokens[L] = tokens[L - 1] + reached;
     ++L;

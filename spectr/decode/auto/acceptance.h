@@ -67,19 +67,19 @@ class AcceptanceEstimate {
 
   /// The probabilities that a block of K draft sequences that never stop goes on at a position that it
   /// reaches, by position.
-  std::array<double, positions> acceptances(std::size_t K) const;
+  std::array<double, positions> acceptances(std::size_t K, std::size_t trunk = 0) const;
   /// The expected tokens of a block of K draft sequences by their length, 0 at first; the one after the last
   /// draft is included.
-  std::array<double, positions + 1> tokens(std::size_t K) const;
-  /// The expected number of different nodes of K draft sequences of L tokens.
-  double nodes(std::size_t K, std::size_t L) const;
+  std::array<double, positions + 1> tokens(std::size_t K, std::size_t trunk = 0) const;
+  /// The expected number of different nodes of K draft sequences of L tokens. Requires: trunk < L.
+  double nodes(std::size_t K, std::size_t L, std::size_t trunk = 0) const;
 
  private:
   static constexpr std::size_t levels = AutoParams::confidences.size();
   using ByLevel = std::array<double, levels>;
 
-  /// What is accepted at a position by level, with K draft sequences at the first.
-  ByLevel accepted_at(std::size_t position, std::size_t K) const;
+  /// What is accepted at a position by level, with K draft sequences that share the first `trunk` tokens.
+  ByLevel accepted_at(std::size_t position, std::size_t K, std::size_t trunk = 0) const;
   const ByLevel& confidences_at(std::size_t position) const {
     return (position == 0 ? known_first_ : known_later_).confidences;
   }

@@ -122,7 +122,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   SPECTR_TRY_VOID(check(models));
   choose(start, models);
-  const auto [K, L] = chosen_.shape;
+  const std::size_t K = chosen_.shape.drafts, L = chosen_.shape.length;
   largest_ = {std::max(largest_.drafts, K), std::max(largest_.length, L)};
   switch (chosen_.origin) {
     case DraftOrigin::none:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/decode/auto/draft_candidate.h"
+#include "spectr/decode/suffix_drafter.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr {
@@ -26,19 +27,25 @@ std::size_t max_drafts(const MethodRule& method, const MethodRequest& request) {
   return max == 0 ? AutoParams::drafts.back() : max;
 }
 
+/// Whether the trunk is chosen, too.
+bool opens_trunk(const MethodRule& method, const MethodRequest& request) {
+  return request.auto_trunk && method.reads(Setting::trunk);
+}
+
 }  // namespace
 
 bool leaves_shape_open(const MethodRule& method, const MethodRequest& request) {
   const bool one_model = method.models.min == 1 && method.models.max == 1;
   const bool is_fixed = !request.others.tree.empty() || request.others.trunk > 0;
   if (!one_model || method.reads(Setting::beams) || is_fixed) return false;
-  return !request.length || (!request.drafts && !is_chain(method));
+  return !request.length || (!request.drafts && !is_chain(method)) || opens_trunk(method, request);
 }
 
 MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& request,
                                 std::shared_ptr<const Costs> costs, const Warp& warp, std::size_t vocabulary,
                                 std::optional<std::size_t> max_nodes) {
   MethodOptions settings = request.settings();
+  if (method.reads(Setting::suffix_reach) && !request.length) settings.length = SuffixDrafter::open_length;
   if (costs != nullptr && request.load.value_or(1) > 1)
     costs = std::make_shared<const Costs>(costs->shared(*request.load));
   if (costs != nullptr && costs->drafts.size() == 1 && leaves_shape_open(method, request)) {
@@ -52,9 +59,10 @@ MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& r
     const bool chain = is_chain(method);
     const DraftShape best =
         candidate.best_shape(forecast, chain ? std::optional<std::size_t>(1) : request.drafts, request.length,
-                             max_drafts(method, request), max_nodes);
+                             max_drafts(method, request), max_nodes, opens_trunk(method, request));
     settings.drafts = request.drafts.value_or(best.drafts);
     settings.length = best.length;
+    if (opens_trunk(method, request)) settings.trunk = best.trunk;
   }
   settings.costs = std::move(costs);
   return settings;

@@ -24,17 +24,21 @@ WarmUp::WarmUp(std::span<const Token> prompt) : sequence_(before_contexts(prompt
 }
 
 double DraftCandidate::drafting_seconds(const Forecast& forecast, DraftShape shape, double nodes) const {
-  const auto L = static_cast<double>(shape.length);
-  const double level = nodes / L;
+  // Levels that are drafted below: those of the trunk have one node, the others `level`.
+  const std::size_t below = shape.length - 1, single = std::min(shape.trunk, below);
+  const double level =
+      (nodes - static_cast<double>(shape.trunk)) / static_cast<double>(shape.length - shape.trunk);
+  const auto narrow = static_cast<double>(single), wide = static_cast<double>(below - single);
   const CostCurve& passes = costs_->passes;
   const auto depth = static_cast<double>(forecast.depth());
   double seconds = costs_->alternation + forecast.verification_seconds(nodes, shape.length, 0.0, 0.0);
   // The first draft pass reads what the last block added, the others a level of the tree.
-  seconds += passes.seconds(params_.read_anyway, depth) + (L - 1.0) * passes.seconds(level, depth);
+  seconds += passes.seconds(params_.read_anyway, depth) + wide * passes.seconds(level, depth);
+  if (single > 0) seconds += narrow * passes.seconds(1.0, depth);
   // A distribution of the draft and its confidence for every node that is drafted below, and what the
   // estimates take.
   seconds +=
-      (forecast.distribution_seconds() + forecast.costs().select.likelihood) * (1.0 + (L - 1.0) * level);
+      (forecast.distribution_seconds() + forecast.costs().select.likelihood) * (1.0 + narrow + wide * level);
   if (forecast.dense()) seconds += params_.compared_share * forecast.costs().plan_seconds(2);
   return seconds;
 }
@@ -44,11 +48,13 @@ double DraftCandidate::token_seconds(const Forecast& forecast, DraftShape shape,
   return forecast.token_seconds(shape.length, tokens, compared * forecast.costs().plan_seconds(shape.drafts));
 }
 
-Choice DraftCandidate::choice_of(const Forecast& forecast, double tokens, std::size_t K,
-                                 std::size_t L) const {
-  const double seconds = this->seconds(forecast, {K, L}, estimate_.nodes(K, L), tokens);
-  return {
-      .origin = DraftOrigin::model, .model = model_, .shape = {K, L}, .tokens = tokens, .seconds = seconds};
+Choice DraftCandidate::choice_of(const Forecast& forecast, double tokens, DraftShape shape) const {
+  const double nodes = estimate_.nodes(shape.drafts, shape.length, shape.trunk);
+  return {.origin = DraftOrigin::model,
+          .model = model_,
+          .shape = shape,
+          .tokens = tokens,
+          .seconds = seconds(forecast, shape, nodes, tokens)};
 }
 
 bool DraftCandidate::is_affordable(const Forecast& forecast, const Choice& choice) const {
@@ -62,10 +68,10 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
   forbidden_ = false;
   const std::size_t max_length = std::min(AutoParams::max_length, left);
   for (std::size_t L = 1; L <= max_length; ++L) {
-    const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), 1, L);
+    const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), {1, L});
     if (choice.rate() > perfect_.rate()) perfect_ = choice;
   }
-  single_ = choice_of(forecast, capped(estimate_.tokens(1)[1], left), 1, 1);
+  single_ = choice_of(forecast, capped(estimate_.tokens(1)[1], left), {1, 1});
   const AcceptanceEstimate::ByStop drafted = estimate_.drafted();
   const std::size_t widest = forecast.sequences_differ() ? AcceptanceEstimate::drafts.back() : 1;
   for (std::size_t K = 1; K <= widest; ++K) weigh(forecast, left, K, drafted);
@@ -103,20 +109,28 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left, std::size
 
 DraftShape DraftCandidate::best_shape(const Forecast& forecast, std::optional<std::size_t> K,
                                       std::optional<std::size_t> L, std::size_t max_drafts,
-                                      std::optional<std::size_t> max_nodes) {
+                                      std::optional<std::size_t> max_nodes, bool with_trunks) {
   const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
   const std::size_t max_rows =
       std::min(max_nodes.value_or(unlimited), K || L ? unlimited : AutoParams::max_rows);
   costs_ = &forecast.costs().drafts[model_];
   const std::size_t widest = forecast.sequences_differ() ? max_drafts : 1;
-  Choice best;
+  const auto choice_for = [&](DraftShape shape) {
+    const auto tokens =
+        estimate_.tokens(std::min(shape.drafts, AcceptanceEstimate::drafts.back()), shape.trunk);
+    return choice_of(forecast, tokens[std::min(shape.length, AutoParams::max_length)], shape);
+  };
+  DraftShape smallest{K.value_or(1), L.value_or(1)};
+  if (with_trunks && smallest.drafts > 1) smallest.trunk = smallest.length - 1;
+  Choice best = choice_for(smallest);
   for (std::size_t drafts = K.value_or(1); drafts <= K.value_or(widest); ++drafts) {
-    const auto tokens = estimate_.tokens(std::min(drafts, AcceptanceEstimate::drafts.back()));
     for (std::size_t length = L.value_or(1); length <= L.value_or(AutoParams::max_length); ++length) {
-      if (drafts * length >= max_rows && best.origin != DraftOrigin::none) break;
-      const double expected = tokens[std::min(length, AutoParams::max_length)];
-      const Choice choice = choice_of(forecast, expected, drafts, length);
-      if (best.origin == DraftOrigin::none || choice.rate() > best.rate()) best = choice;
+      const std::size_t max_trunk = with_trunks && drafts > 1 ? length - 1 : 0;
+      for (std::size_t trunk = 0; trunk <= max_trunk; ++trunk) {
+        if (trunk + drafts * (length - trunk) >= max_rows) continue;
+        const Choice choice = choice_for({drafts, length, trunk});
+        if (choice.rate() > best.rate()) best = choice;
+      }
     }
   }
   return best.shape;

@@ -80,9 +80,9 @@ class DraftCandidate {
 
   /// Returns the shape that promises the most tokens per second, better than plain decoding or not, of those
   /// with the K and the L that are given, K at most `max_drafts`, in blocks of at most `max_nodes` nodes. If
-  /// none is so small, returns the smallest.
+  /// none is so small, returns the smallest. `with_trunks`: weighs every trunk, else none.
   DraftShape best_shape(const Forecast& forecast, std::optional<std::size_t> K, std::optional<std::size_t> L,
-                        std::size_t max_drafts, std::optional<std::size_t> max_nodes);
+                        std::size_t max_drafts, std::optional<std::size_t> max_nodes, bool with_trunks);
 
   /// Whether it may save more than it takes to read the prompt and to compare its end: by what is expected of
   /// it, or by the optimistic saving.
@@ -108,8 +108,8 @@ class DraftCandidate {
     bool operator==(const Situation&) const = default;
   };
 
-  /// The choice of K draft sequences of L tokens, which bring so many tokens.
-  Choice choice_of(const Forecast& forecast, double tokens, std::size_t K, std::size_t L) const;
+  /// The choice of drafts of that shape, which bring so many tokens.
+  Choice choice_of(const Forecast& forecast, double tokens, DraftShape shape) const;
   /// Whether the block may take that choice even if no two of its draft sequences begin alike.
   bool is_affordable(const Forecast& forecast, const Choice& choice) const;
   /// The seconds of a block that do not depend on what is accepted, and of its tokens.

@@ -11,8 +11,7 @@ double RegretBudget::of_block(const Choice& plain, std::size_t left) const {
 }
 
 Support support_of(const Warp& warp, std::size_t vocabulary) {
-  const WarpOptions& options = warp.options();
-  if (options.temperature <= 0.0 || options.top_k == 1) return Support::point;
+  if (warp.is_greedy()) return Support::point;
   return warp.filters(vocabulary) ? Support::cut : Support::whole;
 }
 

@@ -49,7 +49,7 @@ ScriptedTokens tokens_of(const ScriptedModel::Scripts& scripts) {
   return tokens;
 }
 
-std::vector<std::byte> scripted_file(const ScriptedTokens& tokens) {
+std::vector<std::byte> scripted_file(const ScriptedTokens& tokens, const ScriptedModel::Ids& ids) {
   GgufWriter file = tiny_model("llama");
   const auto set = [&file](std::string_view key, std::size_t value) {
     file.set("llama." + std::string(key), static_cast<std::uint32_t>(value));
@@ -64,6 +64,7 @@ std::vector<std::byte> scripted_file(const ScriptedTokens& tokens) {
       .set("tokenizer.ggml.merges", std::vector<std::string>())
       .set("tokenizer.ggml.bos_token_id", std::uint32_t{256})
       .set("tokenizer.ggml.eos_token_id", std::uint32_t{256});
+  for (const auto& [key, id] : ids) file.set(key, id);
   const std::size_t vocabulary = tokens.texts.size();
   std::vector<WrittenTensor> tensors = tiny_tensors("llama", {.heads = script_heads,
                                                               .kv_heads = script_heads,
@@ -88,11 +89,11 @@ std::vector<std::byte> scripted_file(const ScriptedTokens& tokens) {
 
 }  // namespace
 
-ScriptedModel::ScriptedModel(const Scripts& scripts) {
+ScriptedModel::ScriptedModel(const Scripts& scripts, const Ids& ids) {
   char name[] = "/tmp/spectr-test-XXXXXX";
   if (const int file = mkstemp(name); file >= 0) close(file);
   path_ = name;
-  const std::vector<std::byte> bytes = scripted_file(tokens_of(scripts));
+  const std::vector<std::byte> bytes = scripted_file(tokens_of(scripts), ids);
   std::ofstream(path_, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }

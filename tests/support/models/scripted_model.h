@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -13,8 +14,10 @@ namespace spectr::test {
 class ScriptedModel {
  public:
   using Scripts = std::map<char, std::vector<std::string>>;
+  /// Further ids that the file gives, by their keys. The token of a byte has its number.
+  using Ids = std::map<std::string, std::uint32_t>;
 
-  explicit ScriptedModel(const Scripts& scripts);
+  explicit ScriptedModel(const Scripts& scripts, const Ids& ids = {});
   ~ScriptedModel();
   ScriptedModel(const ScriptedModel&) = delete;
   ScriptedModel& operator=(const ScriptedModel&) = delete;

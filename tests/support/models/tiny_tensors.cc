@@ -3,8 +3,38 @@
 #include <fmt/format.h>
 
 namespace spectr {
+namespace {
+
+std::vector<WrittenTensor> tiny_encoder(const std::string& architecture, const TinyShape& s) {
+  const std::size_t all_heads = s.heads * s.head_dim;
+  std::vector<WrittenTensor> all = {{.name = "token_embd.weight", .shape = {s.width, s.vocabulary}}};
+  const auto add = [&all](const std::string& name, std::uint64_t in, std::uint64_t out, bool bias) {
+    all.push_back({.name = name + ".weight", .shape = {in, out}});
+    if (bias) all.push_back({.name = name + ".bias", .shape = {out}});
+  };
+  const auto add_norm = [&](const std::string& name) {
+    for (const char* part : {".weight", ".bias"}) all.push_back({.name = name + part, .shape = {s.width}});
+  };
+  add_norm("token_embd_norm");
+  const bool learned = architecture == "bert";
+  if (learned) add("position_embd", s.width, s.context, false);
+  for (std::size_t i = 0; i < s.layers; ++i) {
+    const std::string block = fmt::format("blk.{}.", i);
+    for (const char* part : {"attn_q", "attn_k", "attn_v"}) add(block + part, s.width, all_heads, false);
+    add(block + "attn_output", all_heads, s.width, false);
+    if (!learned) add(block + "ffn_gate", s.width, s.ffn, false);
+    add(block + "ffn_up", s.width, s.ffn, learned);
+    add(block + "ffn_down", s.ffn, s.width, learned);
+    add_norm(block + "attn_output_norm");
+    add_norm(block + "layer_output_norm");
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const TinyShape& s) {
+  if (architecture.ends_with("bert")) return tiny_encoder(architecture, s);
   const std::size_t q = s.heads * s.head_dim, kv = s.kv_heads * s.head_dim;
   const std::string output_norm = architecture == "lfm2" ? "token_embd_norm.weight" : "output_norm.weight";
   std::vector<WrittenTensor> all = {{.name = "token_embd.weight", .shape = {s.width, s.vocabulary}},
