@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <new>
 #include <ranges>
 
@@ -14,6 +15,9 @@ namespace {
 // Texts of so many tokens grow without asking for memory.
 constexpr std::size_t longest_kept_ready = std::size_t{1} << 16;
 
+// A pass of so many rows is bound by arithmetic: each further row takes about as long as these.
+constexpr std::size_t many_rows = 16;
+
 }  // namespace
 
 /// What a waiting thread wants to have computed.
@@ -23,11 +27,13 @@ struct Batcher::Request {
   Clock::time_point since;  // when it was asked, or the last pass computed a piece of it
   bool done = false;
 
-  /// That the next pass computes: the rest of the text or a piece of it, and the tree.
-  std::size_t rows() const {
+  /// The rows of the next pass: the rest of the text or a piece of it, of at most `max_piece` tokens, and the
+  /// tree after the end of the text.
+  std::size_t rows(std::size_t max_piece = std::numeric_limits<std::size_t>::max()) const {
     const std::size_t left = scoring.text.size() - std::min(session.length(), scoring.text.size());
+    const std::size_t piece = std::min({left, session.model_.piece(), max_piece});
     const auto nodes = static_cast<std::size_t>(scoring.tree->size());  // the root is the text's last token
-    return std::max<std::size_t>(std::min(left, session.model_.piece()) + nodes - 1, 1);
+    return std::max<std::size_t>(piece + (piece == left ? nodes - 1 : 0), 1);
   }
 };
 
@@ -251,6 +257,16 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
   return false;
 }
 
+/// The rows that prompts may have in a pass in which others have so many.
+std::size_t Batcher::room_for_prompts(const Model& model, std::size_t rows) const {
+  const std::size_t max_rows = std::max<std::size_t>(policy_.max_rows, 1);
+  const std::size_t room = std::max({max_rows - std::min(rows, max_rows), max_rows / 8, std::size_t{1}});
+  if (rows == 0 || !(model.row_seconds > 0.0)) return room;
+  const double in_time = policy_.max_seconds / model.row_seconds - static_cast<double>(rows);
+  if (in_time >= static_cast<double>(room)) return room;
+  return static_cast<std::size_t>(std::max(in_time, 1.0));
+}
+
 /// Collects in served_ the requests that the model's next pass serves.
 void Batcher::choose_served(const Model& model) {
   served_.clear();
@@ -269,10 +285,12 @@ void Batcher::choose_served(const Model& model) {
   std::ranges::sort(prompts_, {}, [](const Request* prompt) {
     return std::pair(prompt->session.last_served_, prompt->since);
   });
+  std::size_t room = room_for_prompts(model, rows);
   for (Request* prompt : prompts_) {
-    rows += prompt->rows();
-    if (rows > policy_.max_rows && prompt != prompts_.front()) break;
+    if (prompt != prompts_.front() && prompt->rows() > room) break;
+    prompt->scoring.max_piece = room;
     served_.push_back(prompt);
+    room -= std::min(room, prompt->rows(room));
   }
 }
 
@@ -304,6 +322,8 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
     model.counts.by_drafted.add(static_cast<double>(drafted) / static_cast<double>(rows));
     model.counts.sequences += served_.size();
     model.last_pass = ended - begun;
+    const double seconds = std::chrono::duration<double>(model.last_pass).count();
+    if (rows >= many_rows) model.row_seconds = seconds / static_cast<double>(rows);
   }
   for (std::size_t i = 0; i < served_.size(); ++i) {
     Request& request = *served_[i];

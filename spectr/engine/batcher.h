@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -106,9 +107,12 @@ struct PassCounts {
 
 /// How passes are put together.
 struct PassPolicy {
-  /// Rows of a pass beyond which no further prompt takes part. What is drafted and verified always does, and
-  /// of the prompts one piece at least.
+  /// Maximum rows of a pass that reads prompts, ≥ 1. Sequences past their prompts take part whatever their
+  /// rows, and prompts get an eighth of max_rows at least.
   std::size_t max_rows = 64;
+  /// Maximum seconds of a pass in which prompts and other sequences take part, by the pace of earlier passes:
+  /// the others get no token meanwhile. Prompts get a row at least.
+  double max_seconds = std::numeric_limits<double>::infinity();
   /// How long a pass waits for who is not there yet: 1 is the rule of Batcher, 0 never, infinity for all.
   double patience = 1.0;
 };
@@ -129,8 +133,8 @@ struct PassPolicy {
 /// nobody up for long.
 ///
 /// Who takes part: all that have begun their text, drafts and verification; then prompts, whoever waited for
-/// the most passes first, a piece each (LanguageModel::piece), up to PassPolicy::max_rows rows. After a pass
-/// of pieces alone another model is next, if somebody waits for it, so that long texts hold nobody up.
+/// the most passes first, a piece each (LanguageModel::piece) as far as the pass has room: see PassPolicy.
+/// After a pass of pieces alone another model is next if a request waits for it.
 ///
 /// What several texts begin with is computed once: a sequence that has yet to compute what another one has
 /// copies it, and one that is about to compute the same as another that is ahead waits for that. A sequence
@@ -177,6 +181,7 @@ class Batcher {
     const LanguageModel& model;
     PassCounts counts = {};
     Clock::duration last_pass{};
+    double row_seconds = 0.0;  // of the last pass that had many rows
   };
 
   Result<void> score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree);
@@ -184,6 +189,7 @@ class Batcher {
   std::optional<Clock::time_point> due(const Model& model) const;
   Model* next_model(Clock::time_point now);
   std::optional<Clock::time_point> next_due() const;
+  std::size_t room_for_prompts(const Model& model, std::size_t rows) const;
   void choose_served(const Model& model);
   void run_pass(std::unique_lock<std::mutex>& lock, Model& model);
   bool waits_for_beginning(std::size_t asked);

@@ -10,13 +10,17 @@
 #include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/generate.h"
+#include "spectr/decode/score_sequence.h"
 #include "spectr/engine/prompt_file.h"
 #include "spectr/nn/drafters/drafter_session.h"
+#include "spectr/sampling/likelihood.h"
 
 namespace spectr {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t scored_rows = 64;  // of a pass that scores a prompt
 
 FinishReason finish_reason_of(StopReason reason) {
   switch (reason) {
@@ -187,15 +191,19 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   const bool shares = prepared.request.cache_prompt;
   for (Cache* cache : caches) {
     if (!cache->owned || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
-    if (shares) recall(*cache, prompt.first(prompt.size() - 1));
-    // The prompt's last token is always computed: the first block starts from its logits.
-    const std::size_t common = std::min(cache->common(prompt), prompt.size() - 1);
+    // The logits of a prompt that is scored are needed, and those of tokens that are there are not kept. The
+    // prompt's last token is computed in any case: the first block starts from its logits.
+    const bool scores = prepared.request.score_prompt && cache == &target_;
+    const std::span<const Token> reusable = prompt.first(scores ? 0 : prompt.size() - 1);
+    if (shares) recall(*cache, reusable);
     // Completions of one request compute a common prompt once in any case.
     const bool reuses = shares || (job.group != 0 && cache->session->group() == job.group);
-    cache->session->begin(reuses ? common : 0, {.all = shares, .group = job.group});
+    cache->session->begin(reuses ? cache->common(reusable) : 0,
+                          {.all = shares && !scores, .group = scores ? 0 : job.group});
     cache->session->cancel_when(job.completion->stop());
   }
-  Models models{std::move(target_.owned), {}, *prepared.decoding.warp};
+  SPECTR_TRY(Warp warp, Warp::make(prepared.decoding.warp->options(), prepared.rule_of(job.choice)));
+  Models models{std::move(target_.owned), {}, std::move(warp)};
   for (Cache* draft : caches.subspan(1)) models.drafts.push_back(std::move(draft->owned));
   SPECTR_TRY_VOID(bind_trained(prompt, prepared.decoding.method->models.min > 0, models));
   return models;
@@ -235,6 +243,26 @@ void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
   for (Cache* cache : caches) cache->session->end(sequence);
 }
 
+/// Computes the prompt in passes of at most `nodes` rows, and adds its scores to the completion.
+Result<void> CompletionSlot::score_prompt(const CompletionJob& job, Session& target,
+                                          std::size_t nodes) const {
+  const std::span<const Token> prompt = job.request->prompt_of(job.choice);
+  const std::size_t alternatives = job.request->request.details.value_or(0);
+  CompletionEvent event;
+  const auto add = [&](std::size_t i, const Logits& logits) {
+    PromptScore score{-negative_log_likelihood(logits, prompt[i]), {}};
+    if (alternatives > 0) {
+      for (const Likelihood& other : likeliest(logits, alternatives))
+        score.alternatives.push_back(
+            {other.token, models_.tokenizer->piece(other.token), other.log_probability});
+    }
+    event.delta.prompt.push_back(std::move(score));
+  };
+  SPECTR_TRY_VOID(score_sequence(target, prompt, std::min(nodes, scored_rows), add));
+  job.completion->add(job.choice, std::move(event));
+  return {};
+}
+
 Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult& result) {
   const Request& request = job.request->request;
   const DecodingSettings& decoding = job.request->decoding;
@@ -243,7 +271,8 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   SPECTR_TRY(Decoder decoder, make_decoder(*decoding.method, decoding.options));
   const std::vector<Cache*> caches = caches_of(decoding.method->models.max);
   std::optional<Batcher::ActiveSequence> active(batcher_);
-  const std::size_t nodes = max_nodes_.value_or(decoder.max_nodes(models_.context));
+  std::size_t nodes = max_nodes_.value_or(decoder.max_nodes(models_.context));
+  if (request.score_prompt && !max_nodes_) nodes = std::max(nodes, scored_rows);
   SPECTR_TRY(Models models, bind(caches, job, nodes));
   result.cached = target_.session->length();
   Statistics& statistics = result.statistics;
@@ -262,18 +291,22 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   CompletionText text(*models_.tokenizer, request.stop_words,
                       request.reasoning
                           ? ReasoningSplitter::make(*request.reasoning->form, request.reasoning->begun)
-                          : nullptr);
+                          : nullptr,
+                      request.min_indent);
   Stopwatch watch;
   BlockTimes times(decoder);
   const bool reads_costs = decoding.method->reads(Setting::costs);
-  Clock::time_point last = job.submitted;
+  Clock::time_point last = job.submitted, first;
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     const auto now = Clock::now();
-    counters_.count(statistics.blocks() == 0 ? &EngineCounts::first_token : &EngineCounts::gap, now - last);
+    const bool is_first = statistics.blocks() == 0;
+    counters_.count(is_first ? &EngineCounts::first_token : &EngineCounts::gap, now - last);
     last = now;
+    if (is_first) first = now;
+    if (request.line_time && now - first > *request.line_time) text.end_at_new_line();
     sequence.insert(sequence.end(), block.tokens.begin(), block.tokens.end());
     CompletionEvent event{.delta = text.add(block)};
-    if (statistics.blocks() == 0) {
+    if (is_first) {
       report_progress(prompt.size());
       statistics.total_seconds = watch.lap();
       statistics.prompt_seconds = statistics.total_seconds - times.seconds();
@@ -295,7 +328,12 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
       request.ignore_eos ? std::vector<Token>{} : models_.tokenizer->vocabulary().ends(), request.details,
       request.sampled_alternatives};
   CounterRandom choices(request.seed, request.first_sample + job.choice);
-  const auto generation = spectr::generate(decoder, models, prompt, options, choices, listener);
+  const Clock::time_point before = Clock::now();
+  const Result<void> scored =
+      request.score_prompt ? score_prompt(job, *models.target, nodes) : Result<void>();
+  const std::chrono::duration<double> scoring = Clock::now() - before;
+  const auto generation = scored ? spectr::generate(decoder, models, prompt, options, choices, listener)
+                                 : Result<Generation>(std::unexpected(scored.error()));
   unbind(caches, std::move(models), sequence);
   active.reset();
   result.cached += target_.session->copied();
@@ -304,6 +342,8 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   result.learned = decoder.drafter().learned();
   if (generation) {
     statistics = generation->statistics;
+    statistics.prompt_seconds += scoring.count();
+    statistics.total_seconds += scoring.count();
   } else {  // cancelled in the middle of a pass, or failed
     statistics.total_seconds += watch.lap();
     if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
@@ -316,7 +356,11 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
     result.reason = FinishReason::context;
   result.has_new_line = text.has_new_line();
   result.stop_word = text.stop_word();
-  if (!text.stop_word().empty()) result.reason = FinishReason::word;
+  if (!text.stop_word().empty()) {
+    result.reason = FinishReason::word;
+  } else if (text.kept() && !completion.cancelled()) {
+    result.reason = FinishReason::limit;  // that lines set
+  }
   return {};
 }
 

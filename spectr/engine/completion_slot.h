@@ -75,6 +75,7 @@ class CompletionSlot {
   };
 
   Result<void> generate(const CompletionJob& job, CompletionResult& result);
+  Result<void> score_prompt(const CompletionJob& job, Session& target, std::size_t nodes) const;
   std::vector<Cache*> caches_of(std::size_t draft_models);
   Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
   Result<void> bind_trained(std::span<const Token> prompt, bool drafts, Models& models);

@@ -18,6 +18,7 @@ void TextDelta::append(TextDelta later) {
   text += later.text;
   reasoning += later.reasoning;
   std::ranges::move(later.tokens, std::back_inserter(tokens));
+  std::ranges::move(later.prompt, std::back_inserter(prompt));
 }
 
 std::string_view CompletionText::release(std::size_t until) {

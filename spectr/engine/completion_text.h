@@ -35,26 +35,39 @@ struct TokenReport {
   double seconds = 0.0;  ///< generation time up to the end of that block, without the prompt
 };
 
+/// How likely a token of the prompt is after those before it, under the unfiltered target.
+struct PromptScore {
+  double log_probability;
+  std::vector<Alternative> alternatives;  ///< likeliest first
+};
+
 /// New text and tokens of a completion.
 struct TextDelta {
   std::string text;            ///< characters that later tokens cannot change
   std::string reasoning = {};  ///< the same of the reasoning, if it is split from the content
   std::vector<TokenReport> tokens = {};
+  /// Of the prompt's tokens but the first, if the request scores the prompt; they come before all text.
+  std::vector<PromptScore> prompt = {};
 
   void append(TextDelta later);
 };
 
-/// Assembles the text of a completion from blocks of tokens. It ends at a stop sequence, and its reasoning is
-/// split from its content. Not thread-safe.
+/// Assembles the text of a completion from blocks of tokens. It ends at a stop sequence or where its lines
+/// end it, and its reasoning is split from its content. Not thread-safe.
 class CompletionText {
  public:
-  /// The tokenizer must outlive the object. Without a splitter all text is content.
+  /// The tokenizer must outlive the object. Without a splitter all text is content. `min_indent` as in
+  /// StoppingText.
   CompletionText(const Tokenizer& tokenizer, std::vector<std::string> stop_words,
-                 std::unique_ptr<ReasoningSplitter> splitter = nullptr)
-      : tokenizer_(tokenizer), text_(tokenizer, std::move(stop_words)), splitter_(std::move(splitter)) {}
+                 std::unique_ptr<ReasoningSplitter> splitter = nullptr, std::size_t min_indent = 0)
+      : tokenizer_(tokenizer),
+        text_(tokenizer, std::move(stop_words), min_indent),
+        splitter_(std::move(splitter)) {}
 
-  /// Adds a block. Once a stop sequence is complete, `kept()` is the number of tokens of that block that
-  /// belong to the completion.
+  /// From now on the completion ends after its next new line.
+  void end_at_new_line() { text_.end_at_new_line(); }
+  /// Adds a block. Once a stop sequence is complete, or a line has ended the text, `kept()` is the number of
+  /// tokens of that block that belong to the completion.
   TextDelta add(const Block& block);
   std::optional<std::size_t> kept() const { return kept_; }
   /// The stop sequence that ended the text, or an empty string.

@@ -12,6 +12,7 @@
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/vulkan/vulkan_devices.h"
 #include "spectr/base/stopwatch.h"
+#include "spectr/base/version.h"
 
 namespace spectr {
 namespace {
@@ -28,12 +29,12 @@ Result<std::vector<DeviceInfo>> cuda_devices() {
   return cuda::devices(*of);
 }
 
-/// A device's file in a folder.
+/// A device's file in a folder. Other builds have other kernels, and files of their own.
 std::string file_of(const DeviceInfo& device, const std::filesystem::path& folder) {
   if (folder.empty()) return "";
   std::string name = device.name + "-" + device.description;
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
-  return folder / (name + ".plans");
+  return folder / fmt::format("{}-{:016x}.plans", name, build_identity());
 }
 
 Result<std::shared_ptr<Device>> open(std::string_view name, const std::filesystem::path& trials) {

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "spectr/decode/auto/best_shape.h"
+#include "spectr/engine/rules/reasoning_budget.h"
+#include "spectr/engine/rules/sequence_breakers.h"
 
 namespace spectr {
 namespace {
@@ -23,6 +25,21 @@ Result<void> check_biases(const WarpOptions& sampling, std::size_t vocabulary) {
   if (forbidden.size() >= vocabulary) return error("'logit_bias' forbids every token");
   return {};
 }
+
+/// One rule behind the other.
+class BothRules final : public LogitRule {
+ public:
+  BothRules(std::shared_ptr<const LogitRule> first, std::shared_ptr<const LogitRule> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  Result<void> apply(std::span<const Token> sequence, std::span<double> logits) const override {
+    SPECTR_TRY_VOID(first_->apply(sequence, logits));
+    return second_->apply(sequence, logits);
+  }
+
+ private:
+  std::shared_ptr<const LogitRule> first_, second_;
+};
 
 }  // namespace
 
@@ -93,10 +110,14 @@ Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const Warp
     return error("method {} does not know what a trained drafter costs: choose another, such as spectr",
                  rule->name);
   if (drafts < rule->models.min) return error("method {} needs a draft model, none is loaded", rule->name);
-  SPECTR_TRY(Warp made, Warp::make(sampling));
+  WarpOptions complete = sampling;
+  if (complete.dry.is_on()) {
+    SPECTR_TRY(complete.dry.breakers, find_sequence_breakers(complete.dry, *models_->tokenizer));
+  }
+  SPECTR_TRY(Warp made, Warp::make(std::move(complete)));
   const auto warp = std::make_shared<const Warp>(std::move(made));
   SPECTR_TRY_VOID(check_biases(sampling, vocabulary));
-  SPECTR_TRY_VOID(check_tuples(*rule, method.settings(), sampling, vocabulary));
+  SPECTR_TRY_VOID(check_tuples(*rule, method.settings(), warp->options(), vocabulary));
   const bool needs_costs = rule->reads(Setting::costs);
   if (!costs && on_demand && (needs_costs || leaves_shape_open(*rule, method))) {
     SPECTR_TRY(costs, measured_costs());
@@ -108,13 +129,51 @@ Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const Warp
   const std::optional<std::size_t> max_nodes = options_.slots.max_nodes;
   DecodingSettings settings{rule, settings_by_costs(*rule, request, costs, *warp, vocabulary, max_nodes),
                             warp, *request.load};
+  if (rule->reads(Setting::suffix_reach)) settings.options.corpus = models_->corpus;
   SPECTR_TRY(const Decoder decoder, make_decoder(*rule, settings.options));
   if (max_nodes) SPECTR_TRY_VOID(check_block(decoder, models_->context, *max_nodes));
-  SPECTR_TRY_VOID(check_tuples(*rule, settings.options, sampling, vocabulary));
+  SPECTR_TRY_VOID(check_tuples(*rule, settings.options, warp->options(), vocabulary));
   return settings;
 }
 
+Result<std::shared_ptr<const Grammar>> Engine::compile(const Constraint& constraint) const {
+  {
+    const std::lock_guard lock(grammar_mutex_);
+    if (!grammars_) {
+      SPECTR_TRY(grammars_, GrammarCompiler::make(*models_->tokenizer, models_->target->vocabulary()));
+    }
+  }
+  return grammars_->compile(constraint);
+}
+
+Result<std::vector<std::shared_ptr<const LogitRule>>> Engine::rules_of(const Request& request) const {
+  std::vector<std::shared_ptr<const LogitRule>> rules(request.prompts.size());
+  std::shared_ptr<const Grammar> grammar;
+  std::shared_ptr<const GrammarTriggers> triggers;
+  if (request.constraint) {
+    if (!request.constraint->triggers.empty()) {
+      SPECTR_TRY(triggers, GrammarTriggers::make(request.constraint->triggers, "grammar_triggers"));
+    }
+    SPECTR_TRY(grammar, compile(*request.constraint));
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::size_t prompt = request.prompts[i].size();
+    std::shared_ptr<const LogitRule> budget, constraint;
+    if (request.limited_reasoning) {
+      SPECTR_TRY(budget, ReasoningBudget::make(*models_->tokenizer, prompt, *request.limited_reasoning));
+    }
+    if (grammar) {
+      constraint = grammar_rule(grammar, *models_->tokenizer, prompt, request.constraint->after, triggers);
+    }
+    rules[i] = budget && constraint ? std::make_shared<const BothRules>(budget, constraint)
+               : budget             ? budget
+                                    : constraint;
+  }
+  return rules;
+}
+
 Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) const {
+  SPECTR_TRY_VOID(check_generates(models_->target->spec()));
   const std::size_t completions = request.prompts.size() * request.n;
   if (request.prompts.empty() || request.n == 0) return error("the request has no prompt");
   if (completions > max_completions)
@@ -132,8 +191,9 @@ Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) 
   const std::size_t expected = std::min(options_.slots.slots, slots_->unfinished() + completions);
   const std::size_t load = request.repeatable ? 1 : std::max<std::size_t>(expected, 1);
   SPECTR_TRY(DecodingSettings decoding, resolve(request.method, request.sampling, load));
+  SPECTR_TRY(auto rules, rules_of(request));
   return std::make_shared<const PreparedRequest>(
-      PreparedRequest{std::move(request), std::move(decoding), context()});
+      PreparedRequest{std::move(request), std::move(decoding), context(), std::move(rules)});
 }
 
 std::shared_ptr<Completion> Engine::submit(std::shared_ptr<const PreparedRequest> request,

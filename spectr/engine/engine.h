@@ -92,6 +92,9 @@ class Engine {
   Engine(std::shared_ptr<const EngineModels> models, EngineOptions options);
 
   bool can_measure() const { return options_.cost_file || options_.costs; }
+  Result<std::shared_ptr<const Grammar>> compile(const Constraint& constraint) const;
+  /// The rules that a request sets for completions of each of its prompts.
+  Result<std::vector<std::shared_ptr<const LogitRule>>> rules_of(const Request& request) const;
   /// Measures costs unless they are known.
   Result<std::shared_ptr<const Costs>> measured_costs() const;
 
@@ -99,6 +102,8 @@ class Engine {
   EngineOptions options_;
   mutable std::mutex costs_mutex_;
   mutable std::shared_ptr<const Costs> costs_;
+  mutable std::mutex grammar_mutex_;
+  mutable std::unique_ptr<GrammarCompiler> grammars_;  // made for the first constraint
   std::vector<PassProfile> profiles_;
   std::unique_ptr<SlotPool> slots_;
 };

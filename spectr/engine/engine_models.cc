@@ -1,8 +1,11 @@
 #include "spectr/engine/engine_models.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "spectr/base/utf8.h"
+#include "spectr/gguf/mapped_file.h"
 #include "spectr/nn/drafters/drafters.h"
 
 namespace spectr {
@@ -12,6 +15,38 @@ namespace {
 constexpr std::string_view plain_text =
     "{% for message in messages %}{{ message.content }}{% if not loop.last %}{{ '\n' }}{% endif %}{% endfor "
     "%}";
+
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+/// Opens the text file of a corpus. Fails if it cannot be read, is empty or is not text.
+Result<std::shared_ptr<const MappedFile>> open_corpus(const std::filesystem::path& path) {
+  SPECTR_TRY(auto file, MappedFile::open(path));
+  const std::string_view text = text_of(*file);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0 || text[at] == '\0') {
+      return error("{}: is not text: byte {} at offset {} (suffix corpus)", path.string(),
+                   static_cast<unsigned char>(text[at]), at);
+    }
+    at += length;
+  }
+  return file;
+}
+
+Result<std::shared_ptr<const SuffixAutomaton>> read_corpus(const std::filesystem::path& path,
+                                                           const MappedFile& file,
+                                                           const Tokenizer& tokenizer) {
+  const std::vector<Token> tokens = tokenizer.encode(text_of(file), {.add_bos = false});
+  if (tokens.size() > SuffixAutomaton::max_tokens) {
+    return error("{}: {} tokens are too many, at most {} are allowed (suffix corpus)", path.string(),
+                 tokens.size(), SuffixAutomaton::max_tokens);
+  }
+  auto corpus = std::make_shared<SuffixAutomaton>();
+  for (const Token token : tokens) corpus->append(token);
+  return corpus;
+}
 
 }  // namespace
 
@@ -37,6 +72,10 @@ Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& ch
 
 Result<EngineModels> EngineModels::load(const ModelOptions& options) {
   EngineModels models;
+  std::shared_ptr<const MappedFile> corpus;
+  if (!options.suffix_corpus.empty()) {
+    SPECTR_TRY(corpus, open_corpus(options.suffix_corpus));
+  }
   models.pool = std::make_unique<ThreadPool>(options.threads);
   SPECTR_TRY(std::optional<Gguf> trained, find_trained_drafter(options.target, options.drafts));
   LoadOptions load = options.load;
@@ -65,6 +104,9 @@ Result<EngineModels> EngineModels::load(const ModelOptions& options) {
     SPECTR_TRY(LoadedModel draft, load_draft(path, *models.target, *models.tokenizer, *models.pool, load));
     models.load_seconds.push_back(draft.seconds);
     models.drafts.push_back(std::move(draft.transformer));
+  }
+  if (corpus) {
+    SPECTR_TRY(models.corpus, read_corpus(options.suffix_corpus, *corpus, *models.tokenizer));
   }
   const auto& warnings = models.tokenizer->vocabulary().warnings();
   models.warnings.assign(warnings.begin(), warnings.end());

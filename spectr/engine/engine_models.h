@@ -9,6 +9,7 @@
 #include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
+#include "spectr/decode/suffix_automaton.h"
 #include "spectr/engine/loaded_model.h"
 #include "spectr/engine/request.h"
 #include "spectr/text/chat/chat_template.h"
@@ -34,6 +35,7 @@ struct ModelOptions {
   std::size_t context = 0;
   LoadOptions load = {};
   ChatOptions chat = {};
+  std::filesystem::path suffix_corpus = {};  ///< a text file that method suffix drafts from; empty: none
 };
 
 /// A target, its draft models and what belongs to them. Immutable once loaded; thread-safe.
@@ -42,11 +44,12 @@ struct EngineModels {
   std::unique_ptr<Tokenizer> tokenizer;  ///< the target's
   std::unique_ptr<Transformer> target;
   std::vector<std::unique_ptr<Transformer>> drafts;
-  std::unique_ptr<TrainedDrafter> trained;  ///< reads states of the target; null: there is none
-  std::shared_ptr<ShardedBackend> ranks;    ///< that compute the target; null: this process alone does
-  std::string path;                         ///< of the target's file
-  std::size_t context = 0;                  ///< as in ModelOptions, resolved
-  std::string template_source;              ///< of the chat template
+  std::unique_ptr<TrainedDrafter> trained;        ///< reads states of the target; null: there is none
+  std::shared_ptr<ShardedBackend> ranks;          ///< that compute the target; null: this process alone does
+  std::string path;                               ///< of the target's file
+  std::size_t context = 0;                        ///< as in ModelOptions, resolved
+  std::string template_source;                    ///< of the chat template
+  std::shared_ptr<const SuffixAutomaton> corpus;  ///< of ModelOptions::suffix_corpus; null: none
   bool has_template = false;     ///< false: a plain template that prints one message a line stands in
   bool splits_reasoning = true;  ///< as in ChatOptions
   Result<ChatTemplate> chat_template = error("no model is loaded");
@@ -54,7 +57,8 @@ struct EngineModels {
   std::vector<std::string> warnings;  ///< about the files, for people
 
   /// Loads the models. A template of the file that cannot be used is reported by `chat_template`; one of
-  /// `options.chat` fails here. Fails if a file cannot be used or a draft cannot draft for the target.
+  /// `options.chat` fails here. Fails if a file cannot be used, a draft cannot draft for the target, or the
+  /// corpus is not text (UTF-8 without zero bytes).
   static Result<EngineModels> load(const ModelOptions& options);
 
   std::vector<const Transformer*> draft_models() const;

@@ -50,7 +50,10 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   SPECTR_TRY(model.tokenizer, Tokenizer::load(file));
   if (target != nullptr) SPECTR_TRY_VOID(same_vocabulary(*target, model.tokenizer->vocabulary()));
   LoadSettings settings{.kv = options.kv, .pool = &pool, .rope = options.rope};
-  if (target == nullptr) settings.taps = options.taps;
+  if (target == nullptr) {
+    settings.taps = options.taps;
+    settings.embeds = options.embeds;
+  }
   if (target != nullptr) {
     settings.slimming.type = options.draft.type;
     SPECTR_TRY(settings.slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));

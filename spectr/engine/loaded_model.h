@@ -56,6 +56,7 @@ struct LoadOptions {
   /// Of models that do not draft, on the processor alone; none: this process computes all.
   std::optional<Sharing> sharing = {};
   TapSettings taps = {};  ///< what the target's passes hand out for a trained drafter
+  bool embeds = false;    ///< the target gives embeddings, see Transformer::embed(); encoders always do
   /// Told how far each model has come: bytes of its file's weights that have been read and packed.
   std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> progress = {};
   /// Chooses `draft` for a target and the file of a draft; none: as stated above.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "spectr/base/hash.h"
+#include "spectr/base/temporary_name.h"
 #include "spectr/base/version.h"
 #include "spectr/gguf/fingerprint.h"
 
@@ -112,8 +113,7 @@ Result<std::size_t> write_prompt_file(const fs::path& path, const Transformer& t
   header.blocks = saved.blocks.size();
   header.block_bytes = saved.block_bytes;
   header.rest_bytes = saved.rest.size();
-  fs::path part = path;
-  part += ".part";
+  const fs::path part = temporary_name(path.string());
   Writer writer(part);
   writer.write(std::as_bytes(std::span(&header, 1)));
   writer.write(std::as_bytes(std::span(sequence.tokens)));

@@ -1,11 +1,13 @@
 #include "spectr/engine/slot_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
@@ -18,9 +20,17 @@ std::vector<const LanguageModel*> drafts_then_target(const EngineModels& models)
   return order;
 }
 
+/// A pass that reads prompts next to other completions takes so long at most: these get tokens five times a
+/// second, or as often as they would without prompts if that is less.
+constexpr double max_pass_seconds = 0.2;
+
+/// After so long without a completion a slot's thread gives back the memory that selection used.
+constexpr std::chrono::seconds idle_time{2};
+
 PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
   const std::size_t chunks = target.caps().backend == "cpu" ? 1 : 8;
-  return {.max_rows = options.max_rows > 0 ? options.max_rows : chunks * target.piece()};
+  return {.max_rows = options.max_rows > 0 ? options.max_rows : chunks * target.piece(),
+          .max_seconds = max_pass_seconds};
 }
 
 }  // namespace
@@ -168,7 +178,13 @@ void SlotPool::assign() {
 void SlotPool::work(Worker& worker) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return worker.job || stopping_; });
+    const auto is_wanted = [&] { return worker.job || stopping_; };
+    if (!changed_.wait_for(lock, idle_time, is_wanted)) {
+      lock.unlock();
+      recycled::trim();
+      lock.lock();
+      changed_.wait(lock, is_wanted);
+    }
     if (!worker.job) return;
     const CompletionJob& job = *worker.job;
     lock.unlock();

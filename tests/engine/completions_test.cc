@@ -69,8 +69,8 @@ Text write(Engine& engine, Request one) {
   return collect(*submit(engine, std::move(one))).front();
 }
 
-const std::vector<std::string_view> methods = {"spectr",    "plain", "speculative", "block",
-                                               "traversal", "ngram", "batch",       "mtad"};
+const std::vector<std::string_view> methods = {"spectr", "plain",  "speculative", "block", "traversal",
+                                               "ngram",  "suffix", "batch",       "mtad"};
 constexpr std::string_view story =
     "Tom had a red ball. He liked to play with it in the park. One day he saw a dog that wanted to play with "
     "the ball too. The dog ran after it, and Tom ran after the dog";

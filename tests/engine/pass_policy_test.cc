@@ -42,19 +42,23 @@ class CountingModel final : public LanguageModel {
     for (Scoring& scoring : scorings) {
       auto& session = static_cast<test::BlankSession&>(*scoring.session);
       const std::size_t left = scoring.text.size() - session.length(),
-                        taken = std::min(left, tokens_of_piece);
+                        taken = std::min({left, tokens_of_piece, scoring.max_piece});
       session.advance(taken);
       scoring.complete = taken == left;
       rows += std::max<std::size_t>(taken, 1);
       here.push_back(scoring.text.front());
+      largest_piece = std::max(largest_piece, taken);
     }
     std::this_thread::sleep_for(pass);
     passes.push_back(std::move(here));
+    rows_of.push_back(rows);
     return rows;
   }
 
   std::chrono::milliseconds pass{0};
   mutable std::vector<std::vector<Token>> passes;  // one at a time
+  mutable std::vector<std::size_t> rows_of;        // by pass
+  mutable std::size_t largest_piece = 0;
 };
 
 class PassPolicyTest : public testing::Test {
@@ -98,6 +102,46 @@ TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
   EXPECT_EQ(std::ranges::adjacent_find(turns), turns.end());
   const auto has_one = [](const auto& pass) { return std::ranges::find(pass, 1) != pass.end(); };
   EXPECT_EQ(std::ranges::count_if(model_.passes, has_one), 9);
+}
+
+TEST_F(PassPolicyTest, NoPassThatReadsPromptsHasMoreRowsThanThePolicySays) {
+  constexpr std::size_t max_rows = 6;  // less than a piece
+  Batcher batcher(models_, 4, {.max_rows = max_rows, .patience = for_all});
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    threads.push_back(write(batcher, 1, 2, 12));
+    for (const Token first : {2, 3}) threads.push_back(write(batcher, first, 30));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 3; }, 1ms));
+  }
+  threads.clear();
+  EXPECT_THAT(model_.rows_of, Each(testing::Le(max_rows)));
+  EXPECT_GE(model_.largest_piece, max_rows - 1) << "what is left beside a row of the text";
+}
+
+TEST_F(PassPolicyTest, PromptsTakeNoLongerThanThePolicySaysFromOthers) {
+  model_.pass = 1ms;
+  Batcher batcher(models_, 4, {.max_rows = 40, .max_seconds = 1e-9, .patience = for_all});
+  {
+    std::vector<std::jthread> threads;
+    const Batcher::ActiveSequence late(batcher);
+    for (const Token first : {2, 3}) threads.push_back(write(batcher, first, 10));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 2; }, 1ms));
+  }
+  EXPECT_THAT(model_.rows_of, ElementsAre(20u)) << "nothing else takes part, and the pace is known now";
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);
+    threads.push_back(write(batcher, 1, 2, 12));
+    threads.push_back(write(batcher, 2, 12));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 2; }, 1ms));
+  }
+  threads.clear();
+  EXPECT_EQ(model_.rows_of[1], 12u) << "a prompt of two tokens and a piece: nobody is past its prompt";
+  for (std::size_t pass = 2; pass < model_.passes.size(); ++pass) {
+    if (model_.passes[pass].size() < 2) continue;
+    EXPECT_EQ(model_.rows_of[pass], 2u) << "a row of the prompt";
+  }
 }
 
 TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {

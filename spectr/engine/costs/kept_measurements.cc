@@ -13,9 +13,10 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <system_error>
 #include <utility>
+
+#include "spectr/base/temporary_name.h"
 
 namespace spectr {
 namespace {
@@ -85,8 +86,7 @@ std::error_code replace_file(const fs::path& place, const std::string& contents)
   std::error_code failed = prepare(place);
   if (failed) return failed;
   const std::string path = place.string();
-  // Containers that share the folder have process numbers of their own.
-  const std::string aside = fmt::format("{}.{}-{:08x}", path, getpid(), std::random_device{}());
+  const std::string aside = temporary_name(path);
   errno = 0;
   std::ofstream file(aside, std::ios::binary);
   file << contents;
