@@ -43,6 +43,17 @@ if(SPECTR_SANITIZE)
   endforeach()
 endif()
 
+# compile_quickly(): for what the folder adds from here on, which calls the libraries and computes little itself. A group
+# of tests compiles in 26 s with -O1 where -O3 takes 45; under sanitizers, which multiply the code that an optimiser
+# reads, in 18 s with -O0 where -O1 takes 50.
+macro(compile_quickly)
+  if(SPECTR_SANITIZE)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  else()
+    add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+  endif()
+endmacro()
+
 # Presets that build everything compile files in groups (CMAKE_UNITY_BUILD): the headers that a group shares are read
 # once, which takes a third of the processor time. Names in unnamed namespaces must differ within a target.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

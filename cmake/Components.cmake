@@ -5,9 +5,10 @@
 #   gpu      `--device`                           needs compilers for kernels, see SPECTR_CUDA and SPECTR_VULKAN
 #   mpi      `--shard`                            needs MPI, see SPECTR_MPI
 #   capi     libspectr.so, the C interface
+#   grammar  `--grammar`, `--json-schema`; the server has them, too  (SPECTR_GRAMMAR=OFF leaves them out of all builds)
 #   kernels  the kernels of all processors; without it those that the building machine can run best
 # ./run asks for what a command needs; a command whose component is left out says so.
-set(known server bench lab gpu mpi capi kernels)
+set(known server bench lab gpu mpi capi grammar kernels)
 set(SPECTR_COMPONENTS all CACHE STRING "What to build beside the core: all, or a list of ${known}")
 
 foreach(component IN LISTS SPECTR_COMPONENTS)

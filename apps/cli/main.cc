@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     add_tokenize(app);
     add_detokenize(app);
     add_logits(app);
+    add_embed(app);
     add_perplexity(app);
     add_inspect(app);
     add_models(app);

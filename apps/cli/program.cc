@@ -62,6 +62,11 @@ void isolate(CLI::App& app, std::vector<std::string>& notes) {
   }
 }
 
+std::string version_lines() {
+  const std::string from = commit().empty() ? "" : fmt::format(" (commit {})", commit());
+  return fmt::format("spectr {}{}\nbuild {:016x}", version(), from, build_identity());
+}
+
 /// Parses the arguments, which calls a command, and returns the exit status. Throws what the command throws.
 int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   CLI::App app{
@@ -71,8 +76,7 @@ int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print what most people need, and end");
   app.set_help_all_flag("--help-all", "print all commands, flags, variables and examples, and end");
-  app.set_version_flag("--version", fmt::format("spectr {}\nbuild {:016x}", version(), build_identity()))
-      ->description("print the version, and end");
+  app.set_version_flag("--version", version_lines())->description("print the version, and end");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -10,6 +10,8 @@
 
 #include "apps/server/active_request.h"
 #include "apps/server/answers/event_stream.h"
+#include "apps/server/answers/ollama_information.h"
+#include "apps/server/answers/responses.h"
 #include "apps/server/answers/whole_answer.h"
 #include "apps/server/api_error.h"
 #include "apps/server/requests/engine_request.h"
@@ -30,22 +32,24 @@ std::string make_id(Api api) {
 
 }  // namespace
 
-std::unique_ptr<http::Reply> begin_generation(Service& service, Api api, const http::Request& request,
-                                              const http::Wake& wake) {
-  const auto deadline = std::chrono::steady_clock::now() + service.options().timeout;
+http::Answer begin_generation(Service& service, Api api, const http::Request& request,
+                              const http::Wake& wake) {
+  const auto asked = std::chrono::steady_clock::now();
   Engine& engine = service.open_engine();
   auto active = std::make_unique<ActiveRequest>();
   active->handle = service.begin_request();
   active->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
+  if (active->request.only_loads) return response_of(loaded_json(service.name(), api));
   active->prepared = prepare(active->request, engine);
   active->head.emplace(AnswerHead{active->request, *engine.models().tokenizer, *active->prepared,
-                                  make_id(api), std::time(nullptr), service.name()});
-  if (is_conversation(api)) {
+                                  make_id(api), std::time(nullptr), service.name(), asked});
+  if (active->request.is_conversation()) {
     const std::size_t choices = active->prepared->completions();
-    active->parsers = tool_call_parsers(active->request.chat, *engine.models().chat_template, choices);
+    active->parsers = tool_call_parsers(active->request.chat, *engine.models().chat_template,
+                                        active->prepared->request.constraint.has_value(), choices);
     active->calls.resize(choices);
   }
-  active->deadline = deadline;
+  active->deadline = asked + service.options().timeout;
   active->completion = engine.submit(active->prepared, [wake](Completion&) { wake(); });
   if (!active->completion) throw ApiError::queue_full(engine.slot_options().queue, service.retry_after());
   return active->request.stream ? event_stream(std::move(active)) : whole_answer(std::move(active));

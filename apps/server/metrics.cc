@@ -19,8 +19,8 @@ constexpr std::string_view own = "spectr_", llama = "llamacpp:", vllm = "vllm:";
 /// Metrics in the text format of Prometheus.
 class Text {
  public:
-  void counter(std::string_view name, std::string_view help, double value) {
-    add(own, name, "counter", help, value);
+  void counter(std::string_view name, std::string_view help, double value, std::string_view prefix = own) {
+    add(prefix, name, "counter", help, value);
   }
   void gauge(std::string_view name, std::string_view help, double value) {
     add(own, name, "gauge", help, value);
@@ -81,8 +81,8 @@ double as_double(std::uint64_t n) {
 void add_build(Text& out) {
   out.head(own, "build_info", "gauge", "The build of the program, as labels; always 1.");
   out.value(own, "build_info",
-            fmt::format("version=\"{}\",build=\"{:016x}\",compiler=\"{}\"", version(), build_identity(),
-                        __VERSION__),
+            fmt::format("version=\"{}\",commit=\"{}\",build=\"{:016x}\",compiler=\"{}\"", version(), commit(),
+                        build_identity(), __VERSION__),
             1.0);
 }
 
@@ -102,11 +102,11 @@ void add_answers(Text& out, std::map<int, std::uint64_t> answers) {
 }
 
 void add_speculation(Text& out, const EngineCounts& c) {
-  out.shared_counter("spec_decode_num_drafts_total", "Blocks that drafted.", as_double(c.drafts));
-  out.shared_counter("spec_decode_num_draft_tokens_total", "Draft tokens drawn.", as_double(c.drafted));
-  out.shared_counter("spec_decode_num_accepted_tokens_total", "Draft tokens accepted.",
-                     as_double(c.accepted));
-  for (const std::string_view prefix : {own, llama}) {
+  for (const std::string_view prefix : {own, llama, vllm}) {
+    out.counter("spec_decode_num_drafts_total", "Blocks that drafted.", as_double(c.drafts), prefix);
+    out.counter("spec_decode_num_draft_tokens_total", "Draft tokens drawn.", as_double(c.drafted), prefix);
+    out.counter("spec_decode_num_accepted_tokens_total", "Draft tokens accepted.", as_double(c.accepted),
+                prefix);
     constexpr std::string_view name = "spec_decode_num_accepted_tokens_per_pos_total";
     out.head(prefix, name, "counter", "Draft tokens accepted, by position in the block.");
     for (std::size_t i = 0; i < c.accepted_at.size(); ++i)

@@ -6,9 +6,12 @@
 #include <exception>
 #include <utility>
 
+#include "apps/server/answers/format.h"
 #include "apps/server/answers/information.h"
+#include "apps/server/answers/ollama_information.h"
 #include "apps/server/answers/responses.h"
 #include "apps/server/api_error.h"
+#include "apps/server/embeddings.h"
 #include "apps/server/generation.h"
 #include "apps/server/metrics.h"
 #include "apps/server/slot_actions.h"
@@ -25,7 +28,8 @@ constexpr std::string_view readable = "GET, HEAD, OPTIONS", writable = "OPTIONS,
 
 /// Whether everybody may ask for it, key or not.
 bool is_public(const Request& request) {
-  constexpr std::string_view paths[] = {"/health", "/v1/health", "/models", "/v1/models"};
+  constexpr std::string_view paths[] = {"/health",    "/v1/health", "/models",
+                                        "/v1/models", "/api/tags",  "/api/version"};
   return request.method == "OPTIONS" || find_page_file(request.path) != nullptr ||
          request.path.starts_with("/v1/models/") || std::ranges::find(paths, request.path) != std::end(paths);
 }
@@ -142,6 +146,9 @@ void Routes::add_information(Service& service, bool metrics) {
   tells(below.c_str(), [size = below.size()](const Service& asked, const Request& request) {
     return model_json(asked, request.path.substr(size));
   });
+  tells("/api/tags", [](const Service& asked, const Request&) { return tags_json(asked); });
+  tells("/api/ps", [](const Service& asked, const Request&) { return running_json(asked); });
+  tells("/api/version", [](const Service&, const Request&) { return version_json(); });
   tells("/props", [](const Service& asked, const Request&) { return props_json(asked); });
   tells("/slots", [](const Service& asked, const Request&) { return slots_json(asked); });
   paths_.add("/metrics", readable, [this, &service, metrics](const Request&, const Wake&) -> http::Answer {
@@ -157,7 +164,7 @@ void Routes::add_texts(Service& service) {
       try {
         return begin_generation(service, api, request, wake);
       } catch (const ApiError& failure) {
-        return response_of(failure, api == Api::messages);
+        return response_of(failure, error_json(failure, api));
       }
     });
   };
@@ -167,22 +174,29 @@ void Routes::add_texts(Service& service) {
   generates("/completions", Api::both);
   for (const char* path : {"/v1/chat/completions", "/chat/completions"}) generates(path, Api::chat);
   generates("/completion", Api::native);
+  generates("/infill", Api::infill);
+  generates("/api/chat", Api::ollama_chat);
+  generates("/api/generate", Api::ollama_generate);
 
   paths_.add("/slots/", writable, [&service](const Request& request, const Wake&) -> http::Answer {
     return response_of(slot_action(service, request));
   });
 
-  const auto computes = [&](const char* path, Json (*compute)(const Service&, const std::string&)) {
+  const auto computes = [&](const char* path, auto compute) {
     paths_.add(path, writable, [&service, compute](const Request& request, const Wake&) -> http::Answer {
       return response_of(compute(service, request.body));
     });
   };
+  computes("/api/show", show_json);
   computes("/tokenize", tokenize);
   computes("/detokenize", detokenize);
   computes("/apply-template", apply_template);
   for (const char* path : {"/v1/chat/completions/input_tokens", "/chat/completions/input_tokens"})
     computes(path, count_input_tokens);
   computes("/v1/messages/count_tokens", count_message_tokens);
+  computes("/v1/embeddings", openai_embeddings);
+  for (const char* path : {"/embeddings", "/embedding"}) computes(path, native_embeddings);
+  for (const char* path : {"/v1/rerank", "/rerank", "/v1/reranking", "/reranking"}) computes(path, rerank);
 }
 
 }  // namespace spectr::server

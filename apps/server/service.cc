@@ -28,6 +28,7 @@ Result<void> Service::load() {
   if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
   // Impossible defaults are reported now instead of to every request that relies on them.
   SPECTR_TRY_VOID(engine_->resolve(defaults.speculative, defaults.sampling));
+  facts_ = ModelFacts::of(models);
   phase_ = Phase::ready;
   return {};
 }
@@ -47,6 +48,11 @@ std::shared_ptr<void> Service::begin_request() {
 const Engine& Service::engine() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
   return *engine_;
+}
+
+const ModelFacts& Service::model_facts() const {
+  engine();
+  return facts_;
 }
 
 std::string Service::name() const {

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/server/model_facts.h"
 #include "apps/server/requests/generation_request.h"
+#include "spectr/engine/embeddings/embedding.h"
 #include "spectr/engine/engine.h"
 
 namespace spectr::server {
@@ -21,6 +23,7 @@ struct ServiceOptions {
   EngineOptions engine;               ///< `slots.max_nodes` is not read
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
+  EmbeddingOptions embeddings;  ///< of requests that do not say
   /// The folder of files with sequences of slots; empty: none are written or read.
   std::filesystem::path slot_files = {};
   std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
@@ -54,6 +57,8 @@ class Service {
   const ServiceOptions& options() const { return options_; }
   const Engine& engine() const;
   const EngineModels& models() const { return engine().models(); }
+  /// Throws as engine() does.
+  const ModelFacts& model_facts() const;
   /// The model's name for clients.
   std::string name() const;
   /// Throws where texts should not be sent: none are taken, or soon none will be.
@@ -68,6 +73,7 @@ class Service {
 
   ServiceOptions options_;
   std::unique_ptr<Engine> engine_;
+  ModelFacts facts_;
   std::atomic<Phase> phase_ = Phase::loading;
   std::atomic<int> active_requests_ = 0;
 };

@@ -1,4 +1,4 @@
-"""The Python blocks of docs/python.md run, on the bundled models; arrays that the page assumes are given."""
+"""The Python blocks of the documents run, on the bundled models; arrays that docs/python.md assumes are given."""
 
 import contextlib
 import io
@@ -10,7 +10,10 @@ import numpy as np
 import spectr
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "python.md"
+
+
+def blocks_of(page):
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
 
 
 def uniform(rows, vocab):
@@ -18,9 +21,8 @@ def uniform(rows, vocab):
 
 
 def test_the_page_runs():
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     names = {"step": 0}
-    for block in blocks:
+    for block in blocks_of("python.md"):
         if "transformers" in block:
             continue  # it needs models from elsewhere
         if "spectr.verify(" in block:
@@ -32,6 +34,14 @@ def test_the_page_runs():
     assert names["token"] in (0, 1, 2) and names["emitted"][0] >= 1
     assert names["report"] and names["law"].tv(names["target"]) < 1e-12
     assert names["engine"].vocab > 0
+
+
+def test_the_quick_start_runs():
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for block in blocks_of("quick-start.md"):
+            exec(block, names)
+    assert printed.getvalue().strip() and names["emitted"][0] >= 1 and names["report"]
 
 
 def test_the_package_has_the_version_of_the_library():

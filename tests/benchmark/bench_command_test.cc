@@ -155,6 +155,20 @@ TEST(BenchPasses, RunAloneToo) {
   EXPECT_EQ(rows[0]["n_gen"], 3);
 }
 
+TEST(BenchSelect, TimesBlocksOfMethods) {
+  const Json blocks =
+      json({"bench", "select", "--method", "block,conditional", "-V", "50", "-K", "2,3", "-L", "2"});
+  ASSERT_EQ(blocks["rows"].size(), 12U);  // of block one K; 2 kinds of laws, 2 filters
+  for (const Json& row : blocks["rows"]) {
+    EXPECT_THAT(keys(row), testing::UnorderedElementsAre("method", "plan", "vocab", "laws", "filters", "k",
+                                                         "length", "block_us", "verify_us", "tokens"));
+    EXPECT_EQ(row["length"], 2);
+    EXPECT_GE(row["tokens"].get<double>(), 1.0);
+    EXPECT_LE(row["tokens"].get<double>(), 3.0);
+  }
+  EXPECT_EQ(spectr({"bench", "select", "--method", "ngram"}).status, 2);
+}
+
 TEST(BenchSelect, TimesEveryPlanForVocabulariesAndDrafts) {
   const Json out = json({"bench", "select", "--plan", "epsilon-opt,k-seq", "-V", "10,40", "-K", "2,4"});
   // Of two kinds of laws, with and without filters; over-acceptance takes one draft.

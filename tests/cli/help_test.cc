@@ -25,8 +25,8 @@ class HelpTest : public testing::Test {
     app_.set_help_flag("-h,--help", "short");
     app_.set_help_all_flag("--help-all", "all");
     for (const auto add :
-         {add_generate, add_tokenize, add_detokenize, add_logits, add_perplexity, add_inspect, add_models,
-          add_check_pair, add_draft, add_law, add_plan, add_serve, add_chat, add_lab, add_bench})
+         {add_generate, add_tokenize, add_detokenize, add_logits, add_embed, add_perplexity, add_inspect,
+          add_models, add_check_pair, add_draft, add_law, add_plan, add_serve, add_chat, add_lab, add_bench})
       add(app_);
     collect(app_, "");
   }

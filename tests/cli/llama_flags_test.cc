@@ -149,18 +149,11 @@ TEST_F(LlamaFlagsTest, ThatAskForNothingAreLeftOut) {
                            "--poll 50",
                            "--cache-reuse 256",
                            "--offline",
-                           "--mirostat 0",
-                           "--dry-multiplier 0",
-                           "--dry-multiplier 0.0",
-                           "--typical 1.0",
                            "--jinja",
                            "--slots",
                            "-b 2048",
                            "-ub 512",
                            "-b 512",
-                           "--xtc-probability 0",
-                           "--top-n-sigma -1",
-                           "--samplers top_k;top_p;min_p;temperature",
                            "--spec-type none",
                            "--spec-draft-p-min 0.00",
                            "--keep 0",
@@ -177,19 +170,14 @@ TEST_F(LlamaFlagsTest, ThatAskForNothingAreLeftOut) {
 
 TEST_F(LlamaFlagsTest, ThatAskForWhatIsNotDoneAreRefusedWithWhatToUseInstead) {
   const std::pair<const char*, const char*> cases[] = {
-      {"--mirostat 2", "--mirostat is not supported: use --temp, --top-k, --top-p and --min-p; got '2'"},
-      {"--mirostat=2", "--mirostat is not supported"},
-      {"--dry-multiplier 0.8", "--dry-multiplier is not supported: use --repeat-penalty"},
-      {"--typical 0.9", "--typical is not supported: use --top-p"},
       {"--lora a.gguf", "merge them into the file"},
       {"--mmproj a.gguf", "images, audio and video are not read"},
-      {"--embedding", "embeddings and rankings are not served"},
       {"-sm row", "--split row|layer"},
       {"-b 0", "-b is not supported"},
       {"-md a -td 2 -t 4", "-td is not supported: the draft uses the target's setting"},
       {"--context-shift", "give a larger -c"},
       {"-p text", "clients send the prompts"},
-      {"--samplers temperature;top_k", "in this order"}};
+      {"--spec-type=ngram-mod", "--spec-type is not supported"}};
   for (const auto& [line, reason] : cases) {
     Words arguments = split(line, ' ');
     arguments.insert(arguments.begin(), "serve");

@@ -84,12 +84,15 @@ TEST(Errors, NumbersOfTheMethodsAreRefused) {
   expect_error(with({"--method", "bild", "--bild-fallback", "1.5"}), "fallback");
   expect_error(with({"--method", "bild", "--bild-rollback", "-1"}), "rollback");
   expect_error(with({"--method", "ngram", "--ngram", "0"}), "--ngram");
+  expect_error(with({"--method", "suffix", "--suffix-reach", "1.5"}),
+               "suffix_reach must lie in [0, 1], got 1.5");
 }
 
 TEST(Errors, ImpossibleCombinationsAreRefused) {
   const auto with = [](const Arguments& more) { return story() + more; };
-  for (const char* method : {"speculative", "batch", "block", "traversal", "conditional", "univer", "gbv",
-                             "mtad", "mtjd", "bild", "ngram", "plain", "biased-opt", "biased-uno"}) {
+  for (const char* method :
+       {"speculative", "batch", "block", "traversal", "conditional", "univer", "gbv", "mtad", "mtjd", "bild",
+        "ngram", "suffix", "plain", "biased-opt", "biased-uno"}) {
     expect_error(with({"--method", method, "--plan", "k-seq"}), "plan");
   }
   expect_error(with({"--method", "tree"}), "(tree k1,k2,");
@@ -101,6 +104,11 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
   expect_error(with({"--method", "spectr", "-L", "2", "--trunk", "2"}), "got trunk 2, L 2");
   expect_error(with({"--method", "traversal", "--tree", "2,2", "--trunk", "1"}),
                "not with the factors of a tree");
+  expect_error(with({"--method", "traversal", "--tree", "2,2", "--trunk", "auto"}),
+               "--trunk auto goes with K and L");
+  expect_error({"law", "--method", "conditional", "--trunk", "auto"},
+               "--trunk auto goes by what passes cost");
+  expect_error(with({"--method", "spectr", "--trunk", "some"}), ", or auto");
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
   expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
   expect_error(with({"--plan", "otm-lp", "-K", "4"}), "top-k 40 with 4 drafts can give 2560000");
@@ -133,6 +141,16 @@ TEST(Errors, FilesThatCannotBeReadAreNamed) {
   expect_error({"generate", "-m", target(), "-f", "/proc/self/mem"}, "/proc/self/mem: cannot be read");
   expect_error({"perplexity", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
   expect_error({"generate", "-m", target(), "-md", "/nowhere/draft", "-p", "a"}, "/nowhere/draft");
+  const auto suffix = [](const std::string& corpus) {
+    return Arguments{"generate", "-m",     target(),          "-p",  "Once",
+                     "--method", "suffix", "--suffix-corpus", corpus};
+  };
+  expect_error(suffix("/nowhere/corpus"), "/nowhere/corpus");
+  expect_error(suffix("/tmp"), "/tmp");
+  const TemporaryFile empty(""), bytes("once \xff"), zeros(std::string("a\0b", 3));
+  expect_error(suffix(empty.path()), empty.path());
+  expect_error(suffix(bytes.path()), bytes.path() + ": is not text: byte 255 at offset 5");
+  expect_error(suffix(zeros.path()), zeros.path() + ": is not text: byte 0 at offset 1");
   if (geteuid() != 0) {
     const TemporaryFile secret("x");
     std::filesystem::permissions(secret.path(), std::filesystem::perms::none);

@@ -80,7 +80,8 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
   const std::pair<const char*, const char*> settings[] = {
       {"--epsilon", "0.5"},     {"--tau", "0.5"},           {"--beams", "4"},  {"--beam-mode", "top"},
       {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"},  {"--beam-warp", "joint"},
-      {"--joint", "raw"},       {"--gammas", "2,3"},        {"--rounds", "2"}, {"--trunk", "1"}};
+      {"--joint", "raw"},       {"--gammas", "2,3"},        {"--rounds", "2"}, {"--trunk", "1"},
+      {"--suffix-reach", "0.5"}};
   for (const auto& [flag, value] : settings) {
     EXPECT_THAT(told({"--method", "block", flag, value}),
                 HasSubstr(std::string(flag) + " is not used: method block does not read it"));
@@ -94,6 +95,7 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
         {"--method", "bild", "--bild-rollback", "3", "--bild-fallback", "0.5"},
         {"--method", "biased-uno", "--epsilon", "0.5"},
         {"--method", "ngram", "--ngram", "2"},
+        {"--method", "suffix", "--suffix-reach", "0.2"},
         {"--method", "conditional", "-K", "2", "-L", "2", "--trunk", "1", "--look"},
         {"--plan", "epsilon-opt", "-K", "1", "--epsilon", "0.5"},
         {"--method", "block", "--tau", "0.1"}}) {
@@ -145,6 +147,42 @@ TEST(Flags, OfACopiedLlamaCliLineChangeNoText) {
                                  "memory is not locked\n"));
 }
 
+TEST(Flags, OfSamplersAreThoseOfLlamaCpp) {
+  const auto tokens = [](const Arguments& more) {
+    const Arguments common = {"-p", "Tom and his dog", "-n", "40", "--seed", "1", "-K", "2", "--json"};
+    const Outcome ran = spectr(generate() + common + more);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return Json::parse(ran.out)["tokens"];
+  };
+  const auto usual = tokens({});
+  EXPECT_EQ(tokens({"--samplers", "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature",
+                    "--dry-multiplier", "0", "--xtc-probability", "0", "--top-nsigma", "-1",
+                    "--adaptive-target", "-1", "--dynatemp-range", "0"}),
+            usual);
+  const Arguments cases[] = {
+      {"--dry-multiplier", "5", "--dry-allowed-length", "0", "--dry-sequence-breaker", "none"},
+      {"--xtc-probability", "1", "--xtc-threshold", "0.02"},
+      {"--typical", "0.3"},
+      {"--top-n-sigma", "0.1"},
+      {"--dynatemp-range", "3", "--dynatemp-exp", "0.3"},
+      {"--mirostat", "2", "--mirostat-ent", "8"},
+      {"--mirostat", "1", "--mirostat-lr", "0.5"},
+      {"--sampling-seq", "ka", "--adaptive-target", "0.1"},
+      {"--samplers", "temperature;top_p;min_p", "--temp", "3"}};
+  for (const Arguments& some : cases) EXPECT_NE(tokens(some), usual) << some.front();
+  const auto refused = [](const Arguments& more, const char* why) {
+    expect_error(generate() + Arguments{"-p", "a"} + more, why);
+  };
+  refused({"--samplers", "top_k;magic"},
+          "--samplers: there is no sampler 'magic'; the samplers are penalties");
+  refused({"--sampler-seq", "kk"}, "--sampler-seq: sampler top_k is named twice");
+  refused({"--xtc-probability", "2"}, "xtc-probability must be finite and at most 1, got 2");
+  refused({"--mirostat", "3"}, "--mirostat: must be a whole number from 0 to 2, got '3'");
+  refused({"--adaptive-target", "0.5"}, "adaptive-target 0.5 needs adaptive_p among the samplers");
+  refused({"--dry-multiplier", "1", "--dry-sequence-breaker", std::string(41, 'x')},
+          "one must have 1 to 40 bytes, got 'xxx");
+}
+
 TEST(Flags, OfACopiedLlamaServerLineAreUnderstood) {
   const Arguments copied = {"-c",
                             "4096",
@@ -184,8 +222,8 @@ TEST(Flags, OfACopiedLlamaServerLineAreUnderstood) {
                             "{\"enable_thinking\": false}",
                             "--cors-origins",
                             "localhost"};
-  expect_error(Arguments{"serve", "-m", "/nowhere/model", "--port", "0", "--mirostat", "2"} + copied,
-               "--mirostat is not supported: use --temp");
+  expect_error(Arguments{"serve", "-m", "/nowhere/model", "--port", "0", "--lora", "a.gguf"} + copied,
+               "--lora is not supported: adapters are not applied");
   const Outcome ran = spectr(Arguments{"serve", "-m", "/nowhere/model", "--port", "0"} + copied);
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("spectr: error: /nowhere/model: cannot be opened"));
@@ -196,8 +234,8 @@ TEST(Flags, OfReasoningAreChecked) {
     expect_error(Arguments{"serve", "-m", "/nowhere/model"} + more, why);
   };
   refused({"--reasoning", "maybe"}, "--reasoning: must be on, off or auto, got 'maybe'");
-  refused({"--reasoning-budget", "100"},
-          "--reasoning-budget: must be -1 (no limit) or 0 (no thoughts), got '100'");
+  refused({"--reasoning-budget", "-2"},
+          "--reasoning-budget: must be -1 (no limit), 0 (no reasoning) or a number of tokens, got '-2'");
   refused({"--chat-template-kwargs", "{"}, "--chat-template-kwargs is not JSON");
   refused({"--chat-template-kwargs", "[1]"}, "--chat-template-kwargs: must be a JSON object, got [1]");
   refused({"--chat-template-kwargs", "{\"messages\": 1}"}, "'messages' is set by the program");

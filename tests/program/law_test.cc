@@ -41,7 +41,8 @@ TEST(Law, LosslessMethodsHaveNoError) {
                                   {"spectr", "-K", "2", "--trunk", "1"},
                                   {"univer", "-K", "2"},
                                   {"gbv", "-K", "2"},
-                                  {"ngram"}}) {
+                                  {"ngram"},
+                                  {"suffix", "-L", "4"}}) {
     const Json out = json(Arguments{"law", "--seed", "5", "--method"} + method);
     EXPECT_THAT(keys(out), UnorderedElementsAre("tv_error", "expected_target_calls", "expected_rejections",
                                                 "block_efficiency", "expected_tokens_per_block"));
@@ -79,6 +80,38 @@ TEST(Law, OfAGivenPairTellsTheTokensOfABlock) {
       json({"law", "--pair", deep.path(), "--method", "speculative", "-L", "3", "--horizon", "3"});
   EXPECT_NEAR(out["expected_tokens_per_block"].get<double>(), 3.0, 1e-12);
   EXPECT_NEAR(out["expected_rejections"].get<double>(), 1.0, 1e-12);
+}
+
+TEST(Law, DraftsAsABlockDrafterDoes) {
+  for (const char* drafter : {"product", "markov"}) {
+    for (const Arguments& method : {Arguments{"speculative"},
+                                    {"spectr", "-K", "2", "--plan", "optimal"},
+                                    {"specinfer", "-K", "2", "--drafts", "2"},
+                                    {"conditional", "-K", "2"},
+                                    {"auto"}}) {
+      const Json out = json(Arguments{"law", "--seed", "5", "--drafter", drafter, "--method"} + method);
+      EXPECT_LE(out["tv_error"].get<double>(), 1e-12) << drafter << " " << method[0];
+    }
+  }
+  const TemporaryFile pair(R"({"vocab": 2, "p": {"": [0.75, 0.25], "0": [0, 1], "1,0": [1, 0]},
+                               "q": {"": [0.25, 0.75]}})");
+  const auto tokens = [&](const char* drafter) {
+    return json({"law", "--pair", pair.path(), "--method", "speculative", "-L", "2", "--drafter",
+                 drafter})["expected_tokens_per_block"]
+        .get<double>();
+  };
+  EXPECT_NEAR(tokens("product"), 1.75, 1e-12);  // 1 + ½ + ½ · ½
+  // After 0 the draft is 1, accepted with ¾; after 1 it comes from the row of the empty prefix.
+  EXPECT_NEAR(tokens("markov"), 1.0 + 0.25 * (1.0 + 0.75) + 0.25 * (1.0 + 0.5), 1e-12);
+}
+
+TEST(Law, OfADrafterThatIsNotUsedIsRefused) {
+  EXPECT_THAT(spectr({"law", "--method", "plain", "--drafter", "product"}).err,
+              HasSubstr("--drafter: method plain has no draft model"));
+  EXPECT_THAT(spectr({"law", "--method", "auto", "--drafts", "0", "--drafter", "markov"}).err,
+              HasSubstr("--drafter: method auto has no draft model here (--drafts 0)"));
+  EXPECT_THAT(spectr({"law", "--method", "block", "--drafter", "chain"}).err,
+              HasSubstr("--drafter: chain not in {product,markov}"));
 }
 
 TEST(Law, DoesNotTellTheTokensOfABlockThatHasTooManyOutcomes) {

@@ -1,12 +1,15 @@
 // The text of an earlier run, from which a later one goes on.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "tests/program/spectr.h"
+#include "tests/server/http_client.h"
 
 namespace spectr::test {
 namespace {
@@ -18,6 +21,40 @@ constexpr const char* beginning =
     "Once upon a time there was a little dog who lived in a big house with a girl named Lily. Every day they "
     "went to the park together and played with a red ball until the sun went down and it was time to go "
     "home. ";
+
+Json post(const RunningProgram& server, const std::string& path, const Json& body) {
+  const auto reply = server::ask("127.0.0.1", port_of(server), "POST", path,
+                                 {{"Content-Type", "application/json"}}, body.dump());
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  return Json::parse(reply.body, nullptr, false);
+}
+
+TEST(SavedSlots, OutliveAServerThatIsKilled) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / fmt::format("slots-{}", getpid());
+  std::filesystem::create_directories(folder);
+  const Arguments serve = {"serve", "-m", target(),           "--port",       "0",
+                           "-np",   "1",  "--slot-save-path", folder.string()};
+  const Json request = {{"prompt", beginning}, {"n_predict", 8}, {"seed", 1}},
+             file = {{"filename", "dog.bin"}};
+  Json first;
+  {
+    RunningProgram server(spectr_program(), serve);
+    ASSERT_TRUE(says(server, "ready")) << server.err();
+    first = post(server, "/completion", request);
+    post(server, "/slots/0?action=save", file);
+    server.send(SIGKILL);
+    server.wait();
+  }
+  RunningProgram server(spectr_program(), serve);
+  ASSERT_TRUE(says(server, "ready")) << server.err();
+  EXPECT_GT(post(server, "/slots/0?action=restore", file)["n_restored"], 40);
+  const Json again = post(server, "/completion", request);
+  EXPECT_EQ(again["content"], first["content"]);
+  EXPECT_EQ(again["timings"]["prompt_n"], 1) << "only the last token is computed again";
+  server.send(SIGTERM);
+  server.wait();
+  std::filesystem::remove_all(folder);
+}
 
 class PromptCaches : public testing::Test {
  protected:

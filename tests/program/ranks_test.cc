@@ -46,7 +46,7 @@ TEST_P(Lossless, GivesOneRanksTextWithThree) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, Lossless,
                          testing::Values("plain", "speculative", "spectr", "tree", "batch", "specinfer",
-                                         "block", "traversal", "ngram", "auto"),
+                                         "block", "traversal", "ngram", "suffix", "auto"),
                          [](const auto& method) { return method.param; });
 
 TEST(Ranks, GiveTheSameSampledTextOnEveryRun) {

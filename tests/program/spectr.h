@@ -131,6 +131,7 @@ inline std::vector<Arguments> every_method() {
           {"biased-opt", "--epsilon", "0.1"},
           {"biased-uno", "--epsilon", "0.1"},
           {"ngram"},
+          {"suffix"},
           {"auto"}};
 }
 

@@ -102,8 +102,6 @@ TEST(Variables, OfFlagsThatAskForNothingAreSilent) {
   const Outcome ran = spectr(text, {.variables = nothing});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("LLAMA_ARG_")));
-  expect_error({"serve", "-m", target()}, "LLAMA_ARG_EMBEDDINGS is not supported: embeddings",
-               {.variables = {{"LLAMA_ARG_EMBEDDINGS", "1"}}});
 }
 
 TEST(Variables, OfFlagsThatAreNotObeyedAreNamedWithTheReason) {

@@ -96,7 +96,7 @@ TEST_F(Completions, AStopWordEndsTheTextBeforeIt) {
 
 TEST_F(Completions, GreedyTextIsThatOfPlainDecoding) {
   const TestJson plain = {{"temperature", 0}, {"max_tokens", 40}, {"speculative", {{"method", "plain"}}}};
-  for (std::string_view method : {"spectr", "speculative", "block", "traversal", "ngram"}) {
+  for (std::string_view method : {"spectr", "speculative", "block", "traversal", "ngram", "suffix"}) {
     EXPECT_EQ(text({{"temperature", 0}, {"max_tokens", 40}, {"speculative", {{"method", method}}}}),
               text(plain));
   }

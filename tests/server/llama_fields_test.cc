@@ -246,55 +246,6 @@ TEST_F(LlamaFields, TakeHugeCountsForNoLimit) {
   }
 }
 
-TEST_F(LlamaFields, SwitchOffWhatTheListOfSamplersLeavesOut) {
-  const TestJson three = settings({{"samplers", {"top_k", "top_p", "temperature"}}});
-  EXPECT_EQ(three["min_p"], 0.0);
-  EXPECT_EQ(three["top_p"], 0.95);
-  EXPECT_EQ(three["top_k"], 40);
-  const TestJson letters = settings({{"samplers", "kt"}, {"min_p", 0.3}, {"repeat_penalty", 1.5}});
-  EXPECT_EQ(letters["min_p"], 0.0);
-  EXPECT_EQ(letters["top_p"], 1.0);
-  EXPECT_EQ(letters["repeat_penalty"], 1.0);
-  EXPECT_EQ(settings({{"samplers", {"top_k"}}, {"temperature", 0.5}})["temperature"], 1.0);
-  EXPECT_EQ(settings({{"samplers", TestJson::array()}})["min_p"], 0.05) << "an empty list changes nothing";
-  for (const TestJson& wrong : {TestJson::object(), TestJson::array({TestJson::array()}), TestJson(7)}) {
-    const auto reply = server().post("/completion", TestJson{{"prompt", "Once"}, {"samplers", wrong}});
-    EXPECT_EQ(reply.status, 400) << wrong;
-    EXPECT_THAT(reply.body, HasSubstr("'samplers'")) << wrong;
-  }
-}
-
-TEST_F(LlamaFields, TakeSamplersInEveryOrderOfOneDistribution) {
-  const TestJson accepted[] = {
-      {{"samplers", {"top_k", "top_p", "temperature"}}, {"min_p", 0}},
-      {{"samplers", {"temperature", "top_k"}}},
-      {{"samplers", {"min_p", "top_k", "temperature"}}},
-      {{"samplers", {"temperature", "top_p", "min_p"}}, {"temperature", 1}},
-      {{"samplers", {"temperature", "top_p", "min_p"}}, {"temperature", 0}},
-      {{"samplers", {"top_p", "penalties", "top_k"}}, {"top_k", 0}, {"top_p", 1}},
-      {{"samplers", {"min_p", "top_p"}}, {"top_p", 1}},
-      {{"samplers", {"dry", "top_k", "xtc", "typ_p", "temperature", "top_n_sigma"}}},
-  };
-  for (const TestJson& fields : accepted) complete(fields);
-  const TestJson refused[] = {
-      {{"samplers", {"temperature", "top_p"}}, {"temperature", 0.5}},
-      {{"samplers", {"min_p", "top_p"}}},
-      {{"samplers", {"top_p", "top_k"}}},
-      {{"samplers", {"top_k", "penalties"}}, {"repeat_penalty", 1.5}},
-      {{"samplers", {"temperature", "penalties"}}, {"repeat_penalty", 1.5}, {"temperature", 0}},
-      {{"samplers", {"temperature", "top_k", "temperature"}}, {"temperature", 0.5}},
-      {{"samplers", {"top_k", "magic"}}},
-      {{"samplers", "tq"}},
-      {{"samplers", 1}},
-  };
-  for (TestJson fields : refused) {
-    fields.update({{"prompt", "a"}, {"n_predict", 1}});
-    const auto reply = server().post("/completion", fields);
-    EXPECT_EQ(reply.status, 400) << fields;
-    EXPECT_THAT(reply.body, HasSubstr("'samplers' is not supported"));
-  }
-}
-
 TEST_F(LlamaFields, TakeTheWholeRangeThatSwitchesASamplerOff) {
   const TestJson off[] = {
       {{"adaptive_target", -0.01}},
@@ -308,6 +259,7 @@ TEST_F(LlamaFields, TakeTheWholeRangeThatSwitchesASamplerOff) {
       {{"top_n_sigma", -0.5}},
       {{"min_keep", -1}},
       {{"id_slot", -5}},
+      {{"id_slot", 0}},
       {{"slot_id", -2}},
       {{"t_max_predict_ms", -7}},
       {{"t_max_prompt_ms", -0.5}},
@@ -332,11 +284,7 @@ TEST_F(LlamaFields, TakeTheWholeRangeThatSwitchesASamplerOff) {
   const TestJson on[] = {
       {{"adaptive_target", 0}},
       {{"adaptive_target", 0.3}},
-      {{"xtc_probability", 0.5}},
-      {{"typical_p", 0.99}},
-      {{"dry_multiplier", 0.8}},
-      {{"top_n_sigma", 0.5}},
-      {{"id_slot", 0}},
+      {{"n_indent", "x"}},
       {{"min_p", 1.1}},
       {{"top_p", -0.1}},
       {{"adaptive_target", "x"}},
@@ -393,7 +341,7 @@ TEST_F(LlamaFields, CountUnderLlamaCppsNamesToo) {
   EXPECT_THAT(
       text,
       testing::ContainsRegex(
-          "\nspectr_build_info\\{version=\"[0-9.]+\",build=\"[0-9a-f]{16}\",compiler=\"[^\"]+\"\\} 1\n"));
+          "\nspectr_build_info\\{version=\"[0-9.]+\",commit=\"[0-9a-f]*\",build=\"[0-9a-f]{16}\",compiler=\"[^\"]+\"\\} 1\n"));
 }
 
 }  // namespace

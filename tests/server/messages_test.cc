@@ -49,6 +49,21 @@ TEST(Messages, AreBlocksOfThoughtsTextAndCalls) {
   EXPECT_EQ(message["usage"]["output_tokens"], thinks_and_calls.size() + 1);
 }
 
+TEST(Messages, EndThoughtsThatHaveUsedUpTheirBudget) {
+  const ScriptedServer server({"<think>Hm", " one", " two", " three", "</think>\n\n", "Hello"});
+  const TestJson thinking = {{"thinking", {{"type", "enabled"}, {"budget_tokens", 2}}}};
+  const auto reply = server->post("/v1/messages", message_request(thinking));
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(reply.json()["content"][0]["thinking"], "Hm one two");
+  const TestJson chat = {{"messages", {{{"role", "user"}, {"content", "Hi"}}}},
+                         {"max_tokens", 40},
+                         {"reasoning_budget_tokens", 1},
+                         {"reasoning_budget_message", "!"}};
+  const auto answer = server->post("/v1/chat/completions", chat);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.json()["choices"][0]["message"]["reasoning_content"], "Hm one!");
+}
+
 TEST(Messages, AreStreamedBlockByBlock) {
   const ScriptedServer server(thinks_and_calls);
   const auto reply = server->post("/v1/messages", message_request({{"stream", true}}));
@@ -176,7 +191,8 @@ TEST(Messages, ThatAreMalformedAreRefusedByName) {
       {user({{{"type", "tool_result"}}}), "'messages[0].content[0].tool_use_id' is missing"},
       {user({1}), "'messages[0].content[0]' must be an object with a type"},
       {{{"system", 1}}, "'system' must be a string or a list of blocks"},
-      {{{"tools", {{{"name", "f"}, {"strict", true}}}}}, "'tools[0].strict' is not supported"},
+      {{{"tools", {{{"name", "f"}, {"strict", true}, {"input_schema", {{"not", 1}}}}}}},
+       "'tools[0].input_schema': 'not' at '/'"},
       {{{"tools", {{{"type", "web_search_20250305"}, {"name", "web_search"}}}}},
        "'tools[0]' has the type web_search"},
       {{{"tool_choice", {{"type", "tool"}, {"name", "other"}}}}, "'tool_choice' names 'other'"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "apps/server/api_error.h"
 #include "apps/server/requests/generation_request.h"
@@ -46,6 +47,28 @@ TEST(RequestedMethodSettings, AreRefusedBeyondTheirBounds) {
       } catch (const ApiError& failure) {
         EXPECT_THAT(failure.what(), testing::HasSubstr("speculative." + std::string(setting.name)));
       }
+    }
+  }
+}
+
+TEST(RequestedTrunk, IsANumberOrLeftOpen) {
+  const auto read = [](const std::string& speculative) {
+    const JsonInput body = JsonInput::parse("{\"speculative\": {" + speculative + "}}");
+    return GenerationRequest::read(body, Api::native, {}).speculative;
+  };
+  EXPECT_EQ(read(R"("trunk": 2)").others.trunk, 2U);
+  EXPECT_FALSE(read(R"("trunk": 2)").auto_trunk);
+  EXPECT_TRUE(read(R"("trunk": "auto")").auto_trunk);
+  const std::pair<const char*, const char*> refused[] = {
+      {R"("trunk": "some")", "must be an integer between 0 and 63, or \"auto\", got"},
+      {R"("trunk": 64)", "speculative.trunk"},
+      {R"("trunk": "auto", "tree": [2, 2])", "goes with K and L"}};
+  for (const auto& [speculative, reason] : refused) {
+    try {
+      (void)read(speculative);
+      ADD_FAILURE() << speculative;
+    } catch (const ApiError& failure) {
+      EXPECT_THAT(failure.what(), testing::HasSubstr(reason));
     }
   }
 }

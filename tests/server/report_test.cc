@@ -57,6 +57,8 @@ TEST(Report, SettingsOfSpeculationAreThoseThatTheMethodReads) {
   EXPECT_EQ(told("plain", {}), (Json{{"method", "plain"}}));
   EXPECT_EQ(told("ngram", {.length = 6}),
             (Json{{"method", "ngram"}, {"ngram", 3}, {"drafts", 1}, {"length", 6}}));
+  EXPECT_EQ(told("suffix", {.length = 6}),
+            (Json{{"method", "suffix"}, {"suffix_reach", 0.1}, {"drafts", 1}, {"length", 6}}));
   EXPECT_EQ(told("mtad", {.tau = 0.5, .beams = 4}),
             (Json{{"method", "mtad"}, {"tau", 0.5}, {"beams", 4}, {"drafts", 1}, {"length", 4}}));
 }

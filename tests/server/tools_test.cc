@@ -119,18 +119,6 @@ TEST(Tools, WhoseCallIsCutOffAreText) {
               testing::EndsWith(R"("arguments": {"city": )"));
 }
 
-TEST(Tools, ThatMustBeCalledAreBegunInThePrompt) {
-  const ScriptedServer server({"no"}, {" {\"city\": 1}", "}\n</tool_call>"});
-  const TestJson named = {{"tool_choice", {{"type", "function"}, {"function", {{"name", "get_time"}}}}}};
-  const TestJson choice = chat_answer(*server, asking(named));
-  EXPECT_EQ(choice["finish_reason"], "tool_calls");
-  EXPECT_TRUE(choice["message"]["content"].is_null());
-  EXPECT_EQ(choice["message"]["tool_calls"][0]["function"]["name"], "get_time");
-  EXPECT_EQ(choice["message"]["tool_calls"][0]["function"]["arguments"], R"({"city":1})");
-  const TestJson required = server->post("/apply-template", asking({{"tool_choice", "required"}})).json();
-  EXPECT_THAT(required["prompt"].get<std::string>(), testing::EndsWith("<tool_call>\n{\"name\": \""));
-}
-
 TEST(Tools, AreCalledWithThoughtsBefore) {
   const ScriptedServer server(
       {"<think>\n", "Use <tool_call>?\n", "</think>\n\n", "{\"name\": \"get_time\", ", "\"arguments\": {}}"});
@@ -205,8 +193,8 @@ TEST(ToolDefinitions, ThatAreMalformedAreRefusedByName) {
       {{{"tools", {{{"function", TestJson::object()}}}}}, "'tools[0].function.name' is missing"},
       {{{"tools", {{{"function", {{"name", "a b"}}}}}}}, "'tools[0].function.name' must have"},
       {{{"tools", {tool_definition("f"), tool_definition("f")}}}, "the name of another tool"},
-      {{{"tools", {{{"function", {{"name", "f"}, {"strict", true}}}}}}},
-       "'tools[0].function.strict' is not supported: arguments are not constrained"},
+      {{{"tools", {{{"function", {{"name", "f"}, {"strict", true}, {"parameters", {{"not", 1}}}}}}}}},
+       "'tools[0].function.parameters': 'not' at '/'"},
       {{{"tools", {{{"function", {{"name", "f"}, {"parameters", 1}}}}}}}, "'tools[0].function.parameters'"},
       {{{"tool_choice", "some"}}, "'tool_choice' must be"},
       {{{"tool_choice", {{"type", "function"}, {"function", {{"name", "other"}}}}}},

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "apps/support/setting_json.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::bench {
@@ -117,20 +118,17 @@ Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptio
 
 Json to_json(const Cell& cell) {
   const MethodOptions& o = cell.options;
-  const auto read = [&](Setting setting, Json value) {
-    return cell.method->reads(setting) ? std::move(value) : Json(nullptr);
-  };
   const WarpOptions& warp = cell.warp.options();
   Json json = {{"method", cell.method->name},
                {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
                {"drafts", null_if_zero(cell.shape.drafts)},
-               {"length", null_if_zero(cell.shape.length)},
-               {"beams", read(Setting::beams, o.beams)},
-               {"beam_mode", read(Setting::beam_mode, o.beam_mode == BeamMode::draw ? "draw" : "top")},
-               {"tau", read(Setting::tau, o.tau)},
-               {"bild_fallback", read(Setting::bild_fallback, o.bild_fallback)},
-               {"bild_rollback", read(Setting::bild_rollback, o.bild_rollback)},
-               {"warp", {{"temperature", warp.temperature}, {"top_k", warp.top_k}, {"top_p", warp.top_p}}}};
+               {"length", null_if_zero(cell.shape.length)}};
+  for (const Setting axis :
+       {Setting::beams, Setting::beam_mode, Setting::tau, Setting::bild_fallback, Setting::bild_rollback}) {
+    const MethodSetting& setting = method_setting(axis);
+    json[std::string(setting.name)] = cell.method->reads(axis) ? json_of(setting, o) : Json(nullptr);
+  }
+  json["warp"] = {{"temperature", warp.temperature}, {"top_k", warp.top_k}, {"top_p", warp.top_p}};
   if (!o.tree.empty() && cell.method->reads(Setting::tree)) json["tree"] = o.tree;
   if (o.trunk > 0 && cell.method->reads(Setting::trunk)) json["trunk"] = o.trunk;
   return json;

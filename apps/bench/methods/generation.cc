@@ -72,7 +72,9 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     }
     const std::size_t whole = text.size() + setup.predict;
     if (whole > context) break;
-    SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, cell.options));
+    MethodOptions method_options = cell.options;
+    if (cell.method->reads(Setting::suffix_reach)) method_options.corpus = setup.models.corpus;
+    SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, method_options));
     SPECTR_TRY(Models models, start_models(setup, cell, decoder.max_nodes(whole), whole));
     GenerateOptions options{.limit = setup.predict};
     if (!setup.ignore_eos) options.ends = tokenizer.vocabulary().ends();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/bench/results_file.h"
+#include "apps/support/setting_json.h"
 #include "spectr/base/hash.h"
 
 namespace spectr::bench {
@@ -114,15 +115,15 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
             const RunSettings& settings, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = cell.warp.options();
+  Json values = {{"tree", o.tree}, {"trunk", o.trunk}};
+  for (const MethodSetting& setting : method_settings())
+    values[std::string(setting.name)] = json_of(setting, o);
   Json key = {{"target", identity_of(setup.models.target->file().name())},
               {"method", cell.method->name},
               {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
               {"drafts", cell.shape.drafts},
               {"length", cell.shape.length},
-              {"settings",
-               {o.tree, o.trunk, o.look, o.epsilon, o.tau, o.beams, static_cast<int>(o.beam_mode),
-                o.bild_fallback, o.bild_rollback, o.ngram, o.rounds, static_cast<int>(o.beam_warp),
-                static_cast<int>(o.joint), o.gammas}},
+              {"settings", std::move(values)},
               {"warp",
                {w.temperature, w.top_k, w.top_p, w.min_p, w.repeat_penalty, w.presence_penalty,
                 w.frequency_penalty, w.repeat_last_n, w.logit_bias}},
@@ -133,6 +134,10 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}},
               {"budget", settings.seconds ? Json(*settings.seconds) : Json(nullptr)},
               {"score", settings.scorer.name}};
+  if (cell.method->reads(Setting::suffix_reach)) {
+    const auto& corpus = setup.models.corpus;
+    key["suffix"] = {o.suffix_reach, corpus ? corpus->size() : 0};
+  }
   if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
   if (const Transformer* draft = draft_of(setup, cell)) {
     key["draft"] = identity_of(draft->file().name());

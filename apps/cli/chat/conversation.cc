@@ -145,8 +145,11 @@ std::string Conversation::answer(const Prompt& prompt) {
   request.stop_words = flags_.stop_words;
   request.seed = seed_;
   request.first_sample = said_;
-  if (engine_->models().splits_reasoning)
-    request.reasoning = reasoning_split(rendered(prompt.messages), engine_->models());
+  const ReasoningSplit split = reasoning_split(rendered(prompt.messages), engine_->models());
+  if (engine_->models().splits_reasoning) request.reasoning = split;
+  if (const auto limit = flags_.chat_template.reasoning_limit()) request.limited_reasoning = {*limit, split};
+  request.constraint = flags_.constraint.read();
+  if (request.constraint) request.constraint->after = content_mark(*split.form, split.begun);
   const auto prepared = need(engine_->prepare(std::move(request)));
   const auto completion = engine_->submit(prepared);
   std::string text;

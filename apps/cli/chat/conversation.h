@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/flags/constraint_flags.h"
 #include "apps/cli/flags/method_flags.h"
 #include "apps/cli/flags/model_flags.h"
 #include "apps/cli/flags/prompt_cache.h"
@@ -24,6 +25,7 @@ struct ConversationFlags {
   SamplingFlags sampling;
   std::string system;
   TemplateFlags chat_template;
+  ConstraintFlags constraint;
   PromptCache prompt_cache;
   std::vector<std::string> stop_words;
   long predict = -1;

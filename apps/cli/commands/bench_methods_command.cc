@@ -322,6 +322,7 @@ CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::str
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
+  flags->model.add_suffix_corpus(command);
   command
       .add_option(
           "--prompts", flags->prompts,

@@ -76,7 +76,8 @@ void MethodsPlan::add(CLI::App& command) {
 void MethodsPlan::refuse_fixed(const CLI::App& command, const std::string& by) const {
   for (const CLI::Option* option : command.get_options()) {
     const std::string& group = option->get_group();
-    const bool fixed = group == "Sampling" || (group == speculation && !option->check_lname("cost-file"));
+    const bool fixed = group == "Sampling" || (group == speculation && !option->check_lname("cost-file") &&
+                                               !option->check_lname("suffix-corpus"));
     if (option->count() > 0 && fixed)
       throw Failure(Status::usage, fmt::format("{} is fixed by {}", option->get_name(), by));
   }
@@ -89,6 +90,8 @@ void MethodsPlan::refuse_fixed(const CLI::App& command, const std::string& by) c
 
 void MethodsPlan::choose(const CLI::App& command) {
   if (relative_to_) (void)need(find_method(*relative_to_));
+  if (settings_.request.auto_trunk)
+    throw Failure(Status::usage, "--trunk auto goes with one request: give a number");
   if (name_.empty()) {
     if (!column_names_.empty()) throw Failure(Status::usage, "--column goes with --preset");
     if (!column_file_.empty()) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/passes/block_times.h"
 #include "apps/bench/passes/select_times.h"
 #include "apps/cli/commands/bench_resume.h"
 #include "apps/cli/commands/commands.h"
@@ -17,6 +18,8 @@ namespace {
 
 struct BenchSelectFlags {
   bench::SelectSettings settings;
+  std::vector<std::string> methods;  // measured instead of plans
+  std::vector<std::size_t> lengths = {4};
   Resume resume;
   BenchOutput output;
 };
@@ -52,8 +55,44 @@ Json measure(BenchSelectFlags& flags) {
   return rows;
 }
 
+/// Measures blocks of methods instead of plans.
+void run_blocks(BenchSelectFlags& flags) {
+  const bench::BlockSettings settings = {.methods = flags.methods,
+                                         .vocabularies = flags.settings.vocabularies,
+                                         .drafts = flags.settings.drafts,
+                                         .lengths = flags.lengths,
+                                         .seed = flags.settings.seed};
+  const Json key = {{"selection of blocks by", settings.methods},
+                    {"vocabularies", settings.vocabularies},
+                    {"drafts", settings.drafts},
+                    {"lengths", settings.lengths},
+                    {"seed", settings.seed}};
+  std::unique_ptr<Progress> progress;
+  const Json rows = flags.resume.result(key, [&] {
+    return need(bench::measure_blocks(settings, [&](std::size_t done, std::size_t total) {
+      if (!progress) progress = std::make_unique<Progress>("bench select", total);
+      progress->at(done);
+    }));
+  });
+  if (progress) progress->done();
+  std::vector<std::vector<std::string>> lines;
+  for (const Json& row : rows) {
+    lines.push_back({row["method"].get<std::string>(), row["vocab"].dump(), row["laws"].get<std::string>(),
+                     row["filters"].get<std::string>(), row["k"].dump(), row["length"].dump(),
+                     microseconds(row["block_us"]), microseconds(row["verify_us"]),
+                     fmt::format("{:.2f}", row["tokens"].get<double>())});
+  }
+  flags.output.print(
+      {{"rows", rows}}, rows,
+      plot::aligned({"method", "V", "laws", "filters", "K", "L", "block µs", "verify µs", "tokens"}, lines));
+}
+
 void run(BenchSelectFlags flags) {
   flags.resume.open();
+  if (!flags.methods.empty()) {
+    run_blocks(flags);
+    return;
+  }
   const Json rows = measure(flags);
   std::vector<std::vector<std::string>> lines;
   std::string reasons;
@@ -78,8 +117,17 @@ void add_bench_select(CLI::App& bench) {
   CLI::App& command = *bench.add_subcommand("select",
                                             "Microseconds that every plan takes to be built and to select, "
                                             "by vocabulary, laws, filters and drafts");
-  command.add_option("--plan", flags->settings.plans, "plans, separated by commas (default: all)")
-      ->delimiter(',');
+  auto* plans =
+      command.add_option("--plan", flags->settings.plans, "plans, separated by commas (default: all)")
+          ->delimiter(',');
+  auto* methods =
+      command
+          .add_option("--method", flags->methods,
+                      "measure the selection of whole blocks by these methods instead, separated by commas: "
+                      "the target's distributions and the verifier, and the verifier alone")
+          ->delimiter(',')
+          ->excludes(plans);
+  add_list(command, "-L", flags->lengths, "with --method: tokens per draft", 1, 64)->needs(methods);
   add_list(command, "-V,--vocab", flags->settings.vocabularies, "sizes of the vocabulary", 2, 10'000'000);
   add_list(command, "-K", flags->settings.drafts, "drafts", 1, 4096);
   command.add_option("--seed", flags->settings.seed, "of the laws")

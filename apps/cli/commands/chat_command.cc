@@ -167,6 +167,7 @@ void add_chat(CLI::App& app) {
   talk.prompt_cache.add(command);
   command.add_option("--system-prompt", talk.system, "-sys TEXT: what the model is told first");
   talk.chat_template.add(command);
+  talk.constraint.add(command);
   repeatable(command.add_option("-r,--reverse-prompt", talk.stop_words,
                                 "end an answer before this word; repeatable"));
   command.add_option("-n,--predict,--n-predict", talk.predict, "max tokens of an answer; -1: no limit")
@@ -179,7 +180,9 @@ void add_chat(CLI::App& app) {
   command.add_flag("--verbose", talk.verbose, "print the seed, and the hash of the costs that auto goes by");
   talk.method.add(command);
   talk.method.add_cost_file(command);
+  talk.model.add_suffix_corpus(command);
   talk.sampling.add(command);
+  talk.sampling.add_samplers(command);
   command.callback([flags, &command] {
     check_variables(command);
     converse(*flags);

@@ -10,6 +10,7 @@ void add_generate(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_detokenize(CLI::App& app);
 void add_logits(CLI::App& app);
+void add_embed(CLI::App& app);
 void add_perplexity(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_models(CLI::App& app);

@@ -11,6 +11,7 @@
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/arguments.h"
+#include "apps/cli/flags/constraint_flags.h"
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/flags/method_flags.h"
 #include "apps/cli/flags/model_flags.h"
@@ -43,6 +44,7 @@ struct GenerateFlags {
   bool chat = false;
   std::string system;
   TemplateFlags chat_template;
+  ConstraintFlags constraint;
   bool ignore_eos = false;
   bool json = false;
   bool compare = false;
@@ -93,6 +95,7 @@ class GenerateRun {
                                   generated.text,
                                   prepared->request.seed,
                                   reads_costs ? std::optional(decoding.options.costs->hash()) : std::nullopt,
+                                  decoding.load,
                                   std::accumulate(load_seconds.begin(), load_seconds.end(), 0.0),
                                   std::move(baseline)};
     if (flags_.json) {
@@ -139,13 +142,17 @@ class GenerateRun {
     request.ignore_eos = flags_.ignore_eos;
     request.seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
     request.cache_prompt = flags_.prompt_cache.is_used();
+    request.constraint = flags_.constraint.read();
     if (flags_.tokens) {
       request.prompts = {parse_tokens(*flags_.tokens, engine_->models().target->vocabulary())};
     } else if (flags_.chat) {
       const MarkedText prompt = chat_prompt(text);
       request.prompts = {tokenizer().encode(prompt, true)};
-      if (engine_->models().splits_reasoning && printing() == Printing::text)
-        request.reasoning = reasoning_split(prompt, engine_->models());
+      const ReasoningSplit split = reasoning_split(prompt, engine_->models());
+      if (engine_->models().splits_reasoning && printing() == Printing::text) request.reasoning = split;
+      if (const auto limit = flags_.chat_template.reasoning_limit())
+        request.limited_reasoning = {*limit, split};
+      if (request.constraint) request.constraint->after = content_mark(*split.form, split.begun);
     } else {
       request.prompts = {tokenizer().encode(text, {.parse_special = flags_.special})};
       if (!flags_.special && request.prompts.front() != tokenizer().encode(text, {.parse_special = true})) {
@@ -300,12 +307,15 @@ void add_generate(CLI::App& app) {
   command.add_option("--system-prompt", flags->system,
                      "-sys TEXT: with --chat, what the model is told first");
   flags->chat_template.add(command);
+  flags->constraint.add(command);
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   command.add_flag("--no-conversation")
       ->description("-no-cnv: changes nothing; spectr chat is the conversation");
   flags->method.add(command);
   flags->method.add_cost_file(command);
+  flags->model.add_suffix_corpus(command);
   flags->sampling.add(command);
+  flags->sampling.add_samplers(command);
   const std::string output = "Output";
   command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")
       ->group(output);

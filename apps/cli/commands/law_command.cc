@@ -19,6 +19,7 @@
 #include "apps/cli/report/output.h"
 #include "spectr/decode/decoder_distribution.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/lm/block_table_model.h"
 #include "spectr/lm/tabular_model.h"
 
 namespace spectr::cli {
@@ -30,9 +31,10 @@ struct LawFlags {
   long vocabulary = 3;
   long horizon = 4;
   std::uint32_t seed = 0;
-  long drafts = 1;        // draft models
-  std::string rule_file;  // of method biased
-  std::string pair_file;  // instead of random tables
+  long drafts = 1;                        // draft models
+  std::string rule_file;                  // of method biased
+  std::string pair_file;                  // instead of random tables
+  std::optional<BlockRows> drafter = {};  // of tables; none: rows by step or prefix
 };
 
 /// The method of rules that --rule gives. It is known to `law` alone: a rule is a table of rows by context.
@@ -85,6 +87,7 @@ Decoder biased_decoder(const std::vector<RejectionRule>& rules, std::size_t leng
 struct Tables {
   std::vector<TabularModel> random = {};  // drafts, then the target
   std::optional<TablePair> pair = {};
+  std::vector<BlockTableModel> blocks = {};  // that draft instead
   std::size_t vocabulary, starts;
 
   const LanguageModel& target() const {
@@ -92,8 +95,13 @@ struct Tables {
   }
   std::vector<const LanguageModel*> drafts(std::size_t count) const {
     std::vector<const LanguageModel*> drafts;
-    for (std::size_t i = 0; i < count; ++i)
-      drafts.push_back(pair ? static_cast<const LanguageModel*>(&pair->p) : &random[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!blocks.empty()) {
+        drafts.push_back(&blocks[i]);
+      } else {
+        drafts.push_back(pair ? static_cast<const LanguageModel*>(&pair->p) : &random[i]);
+      }
+    }
     return drafts;
   }
 };
@@ -103,6 +111,7 @@ Tables tables_of(const LawFlags& flags) {
   if (!flags.pair_file.empty()) {
     Tables tables{.pair = need(read_pair(flags.pair_file)), .vocabulary = 0, .starts = 1};
     tables.vocabulary = tables.pair->q.vocabulary();
+    if (flags.drafter) tables.blocks.emplace_back(tables.pair->p, *flags.drafter);
     return tables;
   }
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
@@ -111,6 +120,7 @@ Tables tables_of(const LawFlags& flags) {
   for (long i = 0; i <= flags.drafts; ++i) {
     tables.random.push_back(
         TabularModel::random(vocabulary, static_cast<std::size_t>(flags.horizon), generator));
+    if (flags.drafter && i < flags.drafts) tables.blocks.emplace_back(tables.random.back(), *flags.drafter);
   }
   return tables;
 }
@@ -159,9 +169,15 @@ void print_law(const LawFlags& flags) {
     throw Failure(Status::usage, fmt::format("method {} does not work with {} draft models (--drafts)",
                                              rule.name, flags.drafts));
   }
+  if (flags.drafter && std::min(draft_models, rule.models.max) == 0) {
+    throw Failure(Status::usage, fmt::format("--drafter: method {} has no draft model{}", rule.name,
+                                             rule.models.max > 0 ? " here (--drafts 0)" : ""));
+  }
   const Tables tables = tables_of(flags);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   check_texts(tables, horizon);
+  if (flags.method.request.auto_trunk)
+    throw Failure(Status::usage, "--trunk auto goes by what passes cost: give a number");
   MethodOptions settings = flags.method.request.settings(1, 2);
   check_settings(rule, flags.method.request, settings);
   if (rule.reads(Setting::costs)) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
@@ -210,6 +226,7 @@ void add_law(CLI::App& app) {
       "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
   flags->method.add(command);
   flags->sampling.add_filters(command);
+  flags->sampling.add_samplers(command);
   // The variables are for those that decode with models.
   for (const char* name : {"-L", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty",
                            "--repeat-last-n", "--presence-penalty", "--frequency-penalty"}) {
@@ -244,6 +261,16 @@ void add_law(CLI::App& app) {
       ->excludes("--vocab")
       ->excludes("--drafts")
       ->excludes("--rule");
+  command
+      .add_option_function<std::string>(
+          "--drafter",
+          [flags](const std::string& name) {
+            flags->drafter = name == "product" ? BlockRows::product : BlockRows::markov;
+          },
+          "draft as a block drafter: product draws the i-th draft of a block from the i-th row of p in the "
+          "order in which rows are drawn, markov by the last token alone; with --pair from the row of the "
+          "empty prefix, and from those of prefixes of one token")
+      ->check(CLI::IsMember({"product", "markov"}));
   command.add_flag("--json")->description("changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }

@@ -32,8 +32,8 @@ void print(const std::vector<CachedModel>& models) {
 
 void add_models(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
-  CLI::App& command = *app.add_subcommand(
-      "models", "The models in the caches of Hugging Face's tools and of llama.cpp, as -hf takes them");
+  CLI::App& command =
+      *app.add_subcommand("models", "The models in the caches of Hugging Face's tools and of llama.cpp");
   command.add_flag("--json", *json, "print {\"models\": [{repository, file, path, bytes}, ...]}");
   command.callback([json] {
     const std::vector<CachedModel> models = ModelCaches::of_the_environment().list();

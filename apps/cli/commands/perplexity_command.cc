@@ -12,6 +12,7 @@
 #include "apps/cli/flags/text_input.h"
 #include "apps/cli/report/output.h"
 #include "apps/cli/report/progress.h"
+#include "spectr/decode/score_sequence.h"
 #include "spectr/sampling/likelihood.h"
 
 namespace spectr::cli {
@@ -64,26 +65,14 @@ class Windows {
   std::size_t read_ = 0;
 };
 
-/// Σ −log q(x_i | x_<i) over the tokens after the window's first, read as a chain of nodes.
+/// Σ −log q(x_i | x_<i) over the tokens after the window's first.
 double window_nll(Session& session, std::span<const Token> window) {
   double nll = 0.0;
   session.rewind(0);
-  for (std::size_t begin = 0; begin + 1 < window.size();) {
-    // Tokens begin … end−1 predict begin+1 … end.
-    const std::size_t end = std::min(begin + rows_per_pass, window.size() - 1);
-    TokenTree chain(window[begin]);
-    std::vector<NodeId> path;
-    NodeId node = TokenTree::root;
-    for (std::size_t i = begin + 1; i < end; ++i) path.push_back(node = chain.child(node, window[i]));
-    need(session.score(window.first(begin + 1), chain), Status::failed);
-    node = TokenTree::root;
-    for (std::size_t i = begin; i < end; ++i) {
-      nll += negative_log_likelihood(session.logits(node), window[i + 1]);
-      if (i + 1 < end) node = path[i - begin];
-    }
-    session.keep(path);
-    begin = end;
-  }
+  need(score_sequence(
+           session, window, rows_per_pass,
+           [&](std::size_t i, const Logits& logits) { nll += negative_log_likelihood(logits, window[i]); }),
+       Status::failed);
   return nll;
 }
 

@@ -10,6 +10,7 @@
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/arguments.h"
+#include "apps/cli/flags/embedding_flags.h"
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/flags/method_flags.h"
 #include "apps/cli/flags/model_flags.h"
@@ -46,6 +47,8 @@ struct ServeFlags {
   long http_threads = -1;
   std::string log_format = "text";
   TemplateFlags chat_template;
+  bool suffix_first = false;
+  EmbeddingFlags embeddings;
   bool verbose = false;
 };
 
@@ -75,7 +78,7 @@ server::ServerOptions complete(ServeFlags& flags) {
                         .tell = [](const std::string& line) { spdlog::info("{}", line); },
                         .progress = measuring_bar(),
                         .tells_hash = true});
-  options.service.defaults = {flags.sampling.warp().options(),
+  options.service.defaults = {flags.sampling.given_options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
                               flags.method.request,
                               flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
@@ -85,6 +88,8 @@ server::ServerOptions complete(ServeFlags& flags) {
   engine = engine_options(flags.model, rule, costs);
   engine.models.drafts = flags.model.model_options().drafts;  // requests may use them
   engine.models.chat = flags.chat_template.read();
+  engine.models.load.embeds = flags.embeddings.embeds || flags.embeddings.ranks;
+  options.service.embeddings = flags.embeddings.options();
   engine.measures_on_demand = false;  // it would disturb others
   engine.slots = {
       .slots = static_cast<std::size_t>(flags.slots),
@@ -106,6 +111,8 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.service.aliases = entries_of(flags.aliases);
   options.cors = entries_of(flags.origins);
   options.service.defaults.splits_reasoning = engine.models.chat.splits_reasoning;
+  options.service.defaults.reasoning_limit = flags.chat_template.reasoning_limit();
+  options.service.defaults.suffix_first = flags.suffix_first;
   // Before clients are told that models are loading.
   for (const std::string& file : flags.model.drafts) need(MappedFile::open(file));
   need(MappedFile::open(flags.model.model));
@@ -313,8 +320,8 @@ void add_serve(CLI::App& app) {
   command
       .add_option(
           "--max-rows", flags->max_rows,
-          "rows of a pass beyond which no further prompt takes part: fewer make prompts slower and the "
-          "texts beside them smoother (default: 64, on devices 512)")
+          "maximum rows of a pass that reads prompts: fewer make prompts slower and concurrent completions "
+          "smoother (default: 64, on devices 512)")
       ->transform(whole(1, 65536))
       ->group(requests);
   command
@@ -351,6 +358,7 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group(requests);
   flags->sampling.add_filters(command);
+  flags->sampling.add_samplers(command);
   repeatable(command.add_option("-a,--alias", flags->aliases,
                                 "names by which clients call the model, comma-separated; answers have the "
                                 "first; repeatable"))
@@ -368,9 +376,15 @@ void add_serve(CLI::App& app) {
       ->transform(whole(-1))
       ->capture_default_str()
       ->group(requests);
+  command
+      .add_flag("--spm-infill", flags->suffix_first,
+                "prompts of /infill and `suffix` begin with the suffix, as some models want it")
+      ->group(requests);
   flags->method.add(command);
   flags->method.add_cost_file(command);
+  flags->model.add_suffix_corpus(command);
   flags->chat_template.add(command);
+  flags->embeddings.add_serving(command);
   command.callback([flags, &command] {
     check_variables(command);
     serve(*flags);

@@ -29,6 +29,9 @@ constexpr std::array pages = std::to_array<HelpPage>({
     {"logits", "-m --tokens -c -t --json",
      "spectr logits -m model.gguf --tokens 1,403\n"
      "spectr logits -m model.gguf --tokens 1,403 --json"},
+    {"embed", "-m -p -f --pooling --embd-normalize --json",
+     "spectr embed -m bert.gguf -p \"A cat sat on a mat\"\n"
+     "spectr embed -m bert.gguf -f text.txt --pooling mean --json"},
     {"perplexity", "-m -f -c -t --device",
      "spectr perplexity -m model.gguf -f text.txt\n"
      "spectr perplexity -m model.gguf -f text.txt -c 2048 --device auto"},
@@ -86,8 +89,9 @@ constexpr std::array pages = std::to_array<HelpPage>({
     {"bench tg", "-m -n -d -r -t --device --json",
      "spectr bench pp tg -m model.gguf -p 64 -n 16\n"
      "spectr bench tg -m model.gguf --json"},
-    {"bench select", "--plan -V -K --seed --json --csv",
+    {"bench select", "--plan --method -V -K -L --seed --json --csv",
      "spectr bench select --plan maximal,k-seq -V 40,4096 -K 2,4\n"
+     "spectr bench select --method block,conditional -V 4096 -K 4 -L 4\n"
      "spectr bench select --json"},
     {"bench divergence", "-m --reference -f -n -t --device --json",
      "spectr bench divergence -m model-q4.gguf --reference model-f32.gguf\n"

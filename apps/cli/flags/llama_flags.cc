@@ -21,17 +21,12 @@ constexpr std::string_view own_ngrams =
 constexpr std::string_view one_place = "a model is computed in one place; choose it with --device";
 constexpr std::string_view one_pool = "one number of threads (-t) serves all passes";
 constexpr std::string_view affinity = "use taskset to choose processors, or --numa";
-constexpr std::string_view unconstrained = "output cannot be constrained";
 constexpr std::string_view merge_adapters = "adapters are not applied; merge them into the file";
 constexpr std::string_view no_steering = "control vectors are not applied";
-constexpr std::string_view fixed_filters =
-    "the filters are penalties, top-k, top-p, min-p and temperature, in this order; use --top-k, --top-p, "
-    "--min-p and --temp";
 constexpr std::string_view no_download =
     "nothing is downloaded; give the model with -m FILE or -hf USER/REPO";
 constexpr std::string_view chat = "use spectr chat for a conversation";
 constexpr std::string_view text_only = "images, audio and video are not read";
-constexpr std::string_view no_embeddings = "embeddings and rankings are not served";
 constexpr std::string_view no_tools = "the server runs no tools; let the client run them";
 constexpr std::string_view one_model = "a server has one model; start one spectr serve -m FILE for each";
 constexpr std::string_view by_template = "the chat template frames messages; see --chat-template";
@@ -43,6 +38,7 @@ constexpr std::array names = std::to_array<LlamaFlags>({
     {"-md", one, renamed, "--model-draft"},
     {"-k", one, renamed, "-K"},
     {"-sys", one, renamed, "--system-prompt"},
+    {"-jf", one, renamed, "--json-schema-file"},
     {"-np", one, renamed, "--parallel"},
     {"-to", one, renamed, "--timeout"},
     {"-cram", one, renamed, "--cache-ram"},
@@ -158,25 +154,9 @@ constexpr std::array drafting = std::to_array<LlamaFlags>({
 
 // How tokens are chosen, and what a conversation is rendered to.
 constexpr std::array sampling = std::to_array<LlamaFlags>({
-    {"--samplers", one, refused, fixed_filters,
-     "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature "
-     "penalties;top_k;top_p;min_p;temperature top_k;top_p;min_p;temperature "
-     "dry;top_k;typ_p;top_p;min_p;xtc;temperature penalties;dry;top_k;typ_p;top_p;min_p;xtc;temperature "
-     "top_k;typ_p;top_p;min_p;temperature"},
-    {"--sampler-seq --sampling-seq", one, refused, fixed_filters,
-     "edskypmxt edkypmxt dskypmxt dkypmxt kypmt kpmt"},
-    {"--top-nsigma --top-n-sigma", one, refused, "use --min-p and --temp", "<=0"},
-    {"--xtc-probability", one, refused, "use --min-p and --temp", "0"},
-    {"--typical --typical-p", one, refused, "use --top-p", ">=1"},
-    {"--dry-multiplier", one, refused, "use --repeat-penalty, --presence-penalty or --frequency-penalty",
-     "0"},
-    {"--adaptive-target", one, refused, "use --temp", "<=-0.000001"},
-    {"--dynatemp-range", one, refused, "use --temp", "0"},
-    {"--mirostat", one, refused, "use --temp, --top-k, --top-p and --min-p", "0"},
-    {"--xtc-threshold --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker "
-     "--adaptive-decay --dynatemp-exp --mirostat-lr --mirostat-ent", one},
     {"-bs --backend-sampling", none, ignored, {}, {}, "LLAMA_ARG_BACKEND_SAMPLING"},
-    {"--grammar --grammar-file -j --json-schema -jf --json-schema-file", one, refused, unconstrained},
+    {"--grammar --grammar-file", one, refused, "send 'grammar' in requests", {}, {}, "serve"},
+    {"-j --json-schema -jf --json-schema-file", one, refused, "send 'response_format' in requests", {}, {}, "serve"},
     {"-l --logit-bias", one, refused, "send 'logit_bias' in requests", {}, {}, "serve"},
     {"--ignore-eos", none, refused, "send 'ignore_eos' in requests", {}, {}, "serve"},
     {"-r --reverse-prompt", one, refused, "send 'stop' in requests", {}, {}, "serve"},
@@ -184,8 +164,6 @@ constexpr std::array sampling = std::to_array<LlamaFlags>({
     {"-sp --special", none, refused, "control tokens are not printed; see --special of spectr detokenize"},
     {"--jinja", none, ignored, {}, {}, "LLAMA_ARG_JINJA"},
     {"--no-jinja", none, noted, "chat templates are always run as Jinja"},
-    {"--reasoning-budget-message", one, refused, "thoughts have no budget of tokens; see --reasoning", {},
-     "LLAMA_ARG_THINK_BUDGET_MESSAGE"},
     {"--reasoning-preserve", none, refused, "use --chat-template-kwargs '{\"preserve_reasoning\": true}'",
      {}, "LLAMA_ARG_REASONING_PRESERVE"},
     {"--no-reasoning-preserve", none, refused,
@@ -240,11 +218,6 @@ constexpr std::array serving = std::to_array<LlamaFlags>({
     {"-kvu --kv-unified -no-kvu --no-kv-unified", none, ignored, {}, {}, "LLAMA_ARG_KV_UNIFIED", "serve"},
     {"--cache-idle-slots --no-cache-idle-slots", none, ignored, {}, {}, "LLAMA_ARG_CACHE_IDLE_SLOTS",
      "serve"},
-    {"--spm-infill", none, refused, "/infill is not served", {}, {}, "serve"},
-    {"--pooling", one, refused, no_embeddings, "none", "LLAMA_ARG_POOLING", "serve"},
-    {"--embedding --embeddings", none, refused, no_embeddings, {}, "LLAMA_ARG_EMBEDDINGS", "serve"},
-    {"--rerank --reranking", none, refused, no_embeddings, {}, "LLAMA_ARG_RERANKING", "serve"},
-    {"--embd-normalize", one, ignored, {}, {}, {}, "serve"},
     {"-cb --cont-batching", none, ignored, {}, {}, "LLAMA_ARG_CONT_BATCHING", "serve"},
     {"-nocb --no-cont-batching", none, noted, "requests are always batched; -np 1 decodes one at a time", {},
      {}, "serve"},

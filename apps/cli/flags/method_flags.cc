@@ -109,11 +109,18 @@ void MethodFlags::add_settings(CLI::App& app) {
   add_list(app, "--tree", request.others.tree,
            "factors k1,k2,… of a prefix tree of drafts (tree, traversal, conditional)", 1)
       ->group(group);
-  app.add_option(
-         "--trunk", request.others.trunk,
-         "tokens that the K sequences share before they branch, of their L (spectr, traversal, conditional)")
-      ->transform(whole(0, 1023))
-      ->capture_default_str()
+  const auto read_trunk = [this](const std::string& given) {
+    request.auto_trunk = given == "auto";
+    const auto trunk = request.auto_trunk ? Result<std::int64_t>(0) : parse_whole(given, 0, 1023);
+    if (!trunk) throw CLI::ValidationError("--trunk", trunk.error().message + ", or auto");
+    request.others.trunk = static_cast<std::size_t>(*trunk);
+  };
+  app.add_option_function<std::string>(
+         "--trunk", read_trunk,
+         "tokens that the K sequences share before they branch, of their L (spectr, traversal, conditional); "
+         "auto: the best by what passes cost")
+      ->type_name("N|auto")
+      ->default_str("0")
       ->group(group);
   for (const MethodSetting& setting : method_settings()) {
     if (std::ranges::find(axes, setting.setting) == std::end(axes))
@@ -154,6 +161,10 @@ void check_settings(const MethodRule& rule, const MethodRequest& request, const 
   };
   tell("-K", request.drafts, &DraftShape::drafts);
   tell("-L", request.length, &DraftShape::length);
+  if (request.auto_trunk && !settings.tree.empty())
+    throw Failure(Status::usage, "--trunk auto goes with K and L, not with the factors of a tree");
+  if (request.auto_trunk && !rule.reads(Setting::trunk))
+    fmt::print(stderr, "--trunk is not used: method {} does not read it\n", rule.name);
   for (const std::string& name : unread_settings(rule, settings))
     fmt::print(stderr, "--{} is not used: method {} does not read it\n", name, rule.name);
 }

@@ -130,6 +130,13 @@ void ModelFlags::add_drafts(CLI::App& app) {
       ->type_name("N|FILE|all");
 }
 
+void ModelFlags::add_suffix_corpus(CLI::App& app) {
+  app.add_option("--suffix-corpus", suffix_corpus,
+                 "text file, in UTF-8, from which method suffix drafts, besides the text itself")
+      ->transform(file_name())
+      ->group("Speculation");
+}
+
 void ModelFlags::add_threads(CLI::App& app) {
   app.add_option("-t,--threads", threads,
                  "threads to compute with, at most one per processor that may be kept busy (-1, the default)")
@@ -187,6 +194,7 @@ ModelOptions ModelFlags::target_options() const {
 ModelOptions ModelFlags::model_options() const {
   ModelOptions options = target_options();
   options.drafts.assign(drafts.begin(), drafts.end());
+  options.suffix_corpus = suffix_corpus;
   return options;
 }
 
@@ -262,6 +270,8 @@ EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool ve
   check_settings(rule, method.request, settings);
   check_drafts(rule, flags.drafts.size());
   tell_unused_drafts(flags, rule, settings);
+  if (!flags.suffix_corpus.empty() && !rule.reads(Setting::suffix_reach))
+    fmt::print(stderr, "--suffix-corpus is not used: method {} does not read it\n", rule.name);
   return engine_options(flags, rule, cost_file_of(method, verbose));
 }
 

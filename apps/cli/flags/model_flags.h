@@ -31,11 +31,14 @@ struct ModelFlags {
   RankFlags ranks;                       ///< who computes the target
   std::string hub_file;                  ///< which of a repository's files is meant
   DeviceChoice device;                   ///< where models are computed
+  std::string suffix_corpus;             ///< a text that method suffix drafts from; empty: none
 
   void add_model(CLI::App& app, bool required);
   void add_draft_files(CLI::App& app);
   /// The same, and how they are made small.
   void add_drafts(CLI::App& app);
+  /// --suffix-corpus.
+  void add_suffix_corpus(CLI::App& app);
   void add_threads(CLI::App& app);
   /// Whether -md names a trained drafter, which methods that go by costs cannot use. Throws Failure.
   bool has_trained_drafter() const;

@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <charconv>
+#include <system_error>
+
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/flags/text_input.h"
@@ -32,14 +35,18 @@ std::optional<bool> parse_switch(const std::string& word) {
   return !is_off(word);
 }
 
-/// Whether a budget allows no thoughts.
-bool is_none(const std::string& tokens) {
-  if (tokens != "-1" && tokens != "0") {
-    throw CLI::ValidationError(
-        "--reasoning-budget",
-        fmt::format("must be -1 (no limit) or 0 (no thoughts), got '{}'", escape(tokens)));
+/// Tokens of reasoning; none: there is no limit.
+std::optional<std::size_t> parse_budget(const std::string& tokens) {
+  if (tokens == "-1") return std::nullopt;
+  std::size_t budget = 0;
+  const auto [end, failed] = std::from_chars(tokens.data(), tokens.data() + tokens.size(), budget);
+  if (failed != std::errc{} || end != tokens.data() + tokens.size()) {
+    throw CLI::ValidationError("--reasoning-budget",
+                               fmt::format("must be -1 (no limit), 0 (no reasoning) or a number of tokens, "
+                                           "got '{}'",
+                                           escape(tokens)));
   }
-  return tokens == "0";
+  return budget;
 }
 
 /// The variables that a JSON object holds. Throws Failure where it is none, or has what the program sets.
@@ -82,11 +89,16 @@ void TemplateFlags::add(CLI::App& command) {
       ->default_str("auto");
   command
       .add_option_function<std::string>(
-          "--reasoning-budget", [this](const std::string& tokens) { has_no_budget_ = is_none(tokens); },
-          "tokens that thoughts may take: -1 (no limit) or 0 (no thoughts)")
+          "--reasoning-budget", [this](const std::string& tokens) { budget_ = parse_budget(tokens); },
+          "tokens that reasoning may take: -1 (no limit), 0 (no reasoning) or N, after which it is ended")
       ->envname("LLAMA_ARG_THINK_BUDGET")
-      ->type_name("-1|0")
+      ->type_name("N")
       ->default_str("-1");
+  command
+      .add_option("--reasoning-budget-message", budget_message_,
+                  "what is written before the end of reasoning that has used up its budget")
+      ->envname("LLAMA_ARG_THINK_BUDGET_MESSAGE")
+      ->type_name("TEXT");
   command.add_option("--reasoning-effort", effort_, "what the chat template is told as reasoning_effort")
       ->envname("LLAMA_ARG_REASONING_EFFORT")
       ->type_name("low|medium|high|...");
@@ -112,11 +124,16 @@ ChatOptions TemplateFlags::read() const {
   if (!effort_.empty() && effort_ != "default" && !values.contains("reasoning_effort"))
     values["reasoning_effort"] = effort_;
   options.rendering.values = *need(jinja::from_json(values, !special_in_content_)).dict();
-  options.rendering.thinks = has_no_budget_ ? std::optional(false) : thinks_;
+  options.rendering.thinks = budget_ == 0 ? std::optional(false) : thinks_;
   if (text_.empty() && file_.empty()) return options;
   options.source = file_.empty() ? named_or_source(text_) : read_file(file_);
   (void)need(jinja::Template::parse(*options.source));
   return options;
+}
+
+std::optional<ReasoningLimit> TemplateFlags::reasoning_limit() const {
+  if (budget_.value_or(0) == 0) return std::nullopt;
+  return ReasoningLimit{*budget_, budget_message_};
 }
 
 }  // namespace spectr::cli

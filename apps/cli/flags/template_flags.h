@@ -15,6 +15,8 @@ class TemplateFlags {
   void add(CLI::App& command);
   /// What was given. Throws Failure where a template is none, or cannot be read.
   ChatOptions read() const;
+  /// The limit of reasoning that was given; none where there is no limit, or no reasoning.
+  std::optional<ReasoningLimit> reasoning_limit() const;
 
  private:
   std::string text_;
@@ -24,7 +26,8 @@ class TemplateFlags {
   std::string variables_;  // JSON
   std::string effort_;
   std::optional<bool> thinks_;
-  bool has_no_budget_ = false;
+  std::optional<std::size_t> budget_;  // tokens of reasoning
+  std::string budget_message_;
 };
 
 }  // namespace spectr::cli

@@ -13,10 +13,7 @@
 #include "apps/support/open_file.h"
 
 namespace spectr::cli {
-namespace {
-
-/// What the escapes in a text stand for; any other backslash stands for itself.
-std::string unescaped(std::string_view text) {
+std::string read_escapes(std::string_view text) {
   constexpr std::string_view names = "nrt\"'\\", characters = "\n\r\t\"'\\";
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -40,8 +37,6 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-}  // namespace
-
 void TextInput::add(CLI::App& app, const std::string& meaning) {
   auto* prompt = app.add_option("-p,--prompt", text, meaning);
   auto* path =
@@ -56,7 +51,7 @@ void TextInput::add_file(CLI::App& app) {
 }
 
 std::string TextInput::read() const {
-  if (text) return escapes ? unescaped(*text) : *text;
+  if (text) return escapes ? read_escapes(*text) : *text;
   if (file) return read_file(*file == "-" ? "/dev/stdin" : *file);
   throw Failure(Status::usage, "no text: give -p TEXT or -f FILE");
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spectr/base/token.h"
@@ -24,6 +25,9 @@ struct TextInput {
   /// The same without the newline at the end of a file, as editors leave one.
   std::string read_prompt() const;
 };
+
+/// Returns what the escapes in a text stand for; any other backslash stands for itself.
+std::string read_escapes(std::string_view text);
 
 /// Returns the contents of a text file without the UTF-8 byte order mark that it may begin with. Throws
 /// Failure.

@@ -42,9 +42,13 @@ Json GenerationReport::json() const {
                 {"tokens_per_second", s.tokens_per_second()},
                 {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)},
                 {"rejection", s.rejection() ? Json(*s.rejection()) : Json(nullptr)}};
+  if (shape.trunk > 0) stats["trunk"] = shape.trunk;
   Json out = {{"text", text},   {"tokens", generation.tokens}, {"token_sources", sources},
               {"stats", stats}, {"stop_reason", stop},         {"seed", seed}};
-  if (costs_hash) out["costs_hash"] = fmt::format("{:016x}", *costs_hash);
+  if (costs_hash) {
+    out["costs_hash"] = fmt::format("{:016x}", *costs_hash);
+    out["load"] = load;
+  }
   if (plain) {
     out["compare"] = {{"tokens_per_second", plain->statistics.tokens_per_second()}, {"speedup", speedup()}};
   }
@@ -56,6 +60,7 @@ void GenerationReport::print(std::FILE* out, bool with_costs_hash) const {
   std::string how(method.name);
   if (!plan.empty()) how += fmt::format(", plan {}", plan);
   if (shape.drafts > 0) how += fmt::format(", K {}, L {}", shape.drafts, shape.length);
+  if (shape.trunk > 0) how += fmt::format(", trunk {}", shape.trunk);
   fmt::print(out, "\nmethod      {}\n", how);
   fmt::print(out, "text        {} tokens in {} target calls: {:.2f} tokens per call (stopped by: {})\n",
              s.generated(), s.target_calls(), s.block_efficiency(), stop);

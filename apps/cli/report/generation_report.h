@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -22,6 +23,7 @@ struct GenerationReport {
   const std::string& text;
   std::uint64_t seed;
   std::optional<std::uint64_t> costs_hash;  ///< of the costs that fix the text beside the seed (auto)
+  std::size_t load;                         ///< by which these costs were shared
   double load_seconds;  ///< reading the files and packing the weights, before the generation's own time
   std::optional<Generation> plain;  ///< the plain run to compare with
 

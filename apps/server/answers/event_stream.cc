@@ -10,7 +10,10 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::string_view comment = ": still here\n\n";
+/// What means nothing to whoever reads the stream.
+constexpr std::string_view filler_of(Framing framing) {
+  return framing == Framing::lines ? " " : ": still here\n\n";
+}
 
 /// Writes the events of one answer.
 class EventStream final : public http::Reply {
@@ -22,10 +25,11 @@ class EventStream final : public http::Reply {
 
   void advance(http::Sink& sink) override {
     if (!std::exchange(begun_, true)) {
-      http::Response head = http::Response::of("text/event-stream", "");
+      const bool are_lines = format_->framing() == Framing::lines;
+      http::Response head = http::Response::of(are_lines ? "application/x-ndjson" : "text/event-stream", "");
       head.headers.add("Cache-Control", "no-cache");
       head.headers.add("X-Accel-Buffering", "no");
-      sink.begin(std::move(head), std::string(comment));
+      sink.begin(std::move(head), std::string(filler_of(format_->framing())));
       for (std::size_t i = 0; i < results_.size(); ++i) {
         send(format_->opening(i), sink);
       }
@@ -44,14 +48,14 @@ class EventStream final : public http::Reply {
     const GenerationRequest& request = active_->request;
     const auto [delta, progress, result, called] = active_->take(i);
     const bool tells_tokens =
-        request.api == Api::native || request.details || request.tokens || request.alternatives;
+        is_native(request.api) || request.details || request.tokens || request.alternatives;
     generated_ += delta.tokens.size();
     for (const PromptProgress& step : progress) send(format_->progress(i, step), sink);
-    if (!delta.text.empty() || !delta.reasoning.empty() || !delta.calls.empty() ||
+    if (!delta.text.empty() || !delta.reasoning.empty() || !delta.calls.empty() || !delta.prompt.empty() ||
         (tells_tokens && !delta.tokens.empty())) {
       send(format_->chunk(i, delta), sink);
     } else if (!delta.tokens.empty() && !active_->parsers.empty()) {
-      sink.write(std::string(comment));  // a call that is not complete
+      sink.write(filler_of(format_->framing()));  // a call that is not complete
     }
     if (!result) return;
     results_[i] = result;
@@ -80,7 +84,9 @@ class EventStream final : public http::Reply {
   }
 
   void send(const Json& event, http::Sink& sink) const {
-    if (format_->names_events()) sink.write("event: " + event["type"].get<std::string>() + "\n");
+    if (format_->framing() == Framing::lines) return sink.write(text_of(event) + "\n");
+    if (format_->framing() == Framing::named_events)
+      sink.write("event: " + event["type"].get<std::string>() + "\n");
     sink.write("data: " + text_of(event) + "\n\n");
   }
   void send(const Events& events, http::Sink& sink) const {

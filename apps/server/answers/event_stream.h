@@ -7,7 +7,7 @@
 
 namespace spectr::server {
 
-/// Answers with server-sent events, one per block of text as it comes.
+/// Answers with a stream of events, one per block of text as it comes.
 std::unique_ptr<http::Reply> event_stream(std::unique_ptr<ActiveRequest> active);
 
 }  // namespace spectr::server

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -21,13 +22,26 @@ struct AnswerHead {
   std::string id;
   std::time_t created;
   std::string model;
+  std::chrono::steady_clock::time_point asked = {};  ///< when the request came
 
   /// What the request wants to know of a token: its log-probability under the model, or under the
   /// distribution that was sampled.
   double log_probability(const TokenReport& report) const;
+  /// The log-probabilities of tokens and of their alternatives, as answers to conversations have them.
+  Json token_probabilities(const TextDelta& delta) const;
 };
 
 using Events = std::vector<Json>;
+
+/// How the events of a stream are sent.
+enum class Framing {
+  events,        ///< server-sent events
+  named_events,  ///< the same, named by their member "type"
+  lines,         ///< a JSON object a line
+};
+
+/// An error as the API words it.
+Json error_json(const ApiError& error, Api api);
 
 /// How one API tells texts. Belongs to one answer.
 class Format {
@@ -44,8 +58,7 @@ class Format {
   virtual Events end(std::size_t choice, const CompletionResult& result, bool called) = 0;
   /// The event of an answer that fails.
   virtual Json failure(const ApiError& error) const { return error.json(); }
-  /// Whether each event is named by its member "type".
-  virtual bool names_events() const { return false; }
+  virtual Framing framing() const { return Framing::events; }
   /// An event after the last text, for those who asked for the usage.
   virtual std::optional<Json> usage(std::span<const CompletionResult> results) const = 0;
   /// Whether "[DONE]" ends the stream.
@@ -62,6 +75,8 @@ std::unique_ptr<Format> native_format(const AnswerHead& head);
 std::unique_ptr<Format> messages_format(const AnswerHead& head);
 /// /v1/responses.
 std::unique_ptr<Format> responses_format(const AnswerHead& head);
+/// /api/chat and /api/generate.
+std::unique_ptr<Format> ollama_format(const AnswerHead& head);
 /// Both at once: what OpenAI tells, and beside it what only llama.cpp does.
 std::unique_ptr<Format> bilingual_format(const AnswerHead& head);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/server/answers/ollama_information.h"
 #include "apps/server/answers/report.h"
 #include "apps/server/api_error.h"
 #include "apps/server/requests/chat_prompt.h"
@@ -56,8 +57,9 @@ Json model_json(const Service& service, const std::string& name) {
 }
 
 Json models_json(const Service& service) {
-  Json listed = {{"name", service.name()}, {"model", service.name()}, {"type", "model"}};
-  listed["capabilities"] = {"completion"};
+  Json listed = listed_model(service);
+  listed["type"] = "model";
+  listed["capabilities"] = capabilities_of(service);
   return {{"object", "list"},
           {"data", Json::array({describe(service)})},
           {"models", Json::array({std::move(listed)})}};  // the same for other clients
@@ -116,8 +118,8 @@ Json tokenize(const Service& service, const std::string& body) {
   fields.string("model");  // may be any name
   const auto content = fields.string("content");
   if (!content) throw ApiError::invalid("'content' is missing");
-  const TokenizeOptions options{fields.boolean("add_special").value_or(false),
-                                fields.boolean("parse_special").value_or(true)};
+  const bool special = fields.boolean("add_special").value_or(false);
+  const TokenizeOptions options{special, fields.boolean("parse_special").value_or(true), special};
   const bool pieces = fields.boolean("with_pieces").value_or(false);
   fields.ignore_others();
   const Tokenizer& tokenizer = *service.models().tokenizer;

@@ -50,8 +50,8 @@ class MessagesFormat final : public Format {
 
   std::optional<Json> usage(std::span<const CompletionResult>) const override { return std::nullopt; }
   bool says_done() const override { return false; }
-  bool names_events() const override { return true; }
-  Json failure(const ApiError& error) const override { return error.named_json(); }
+  Framing framing() const override { return Framing::named_events; }
+  Json failure(const ApiError& error) const override { return error_json(error, Api::messages); }
 
   Json whole(std::span<const FinishedText> texts) const override {
     const auto& [all, result] = texts.front();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "apps/server/answers/format.h"
@@ -35,7 +36,8 @@ Json biases_of(const WarpOptions& sampling) {
 }
 
 Json settings_of(const PreparedRequest& prepared, std::size_t choice) {
-  const auto& [request, decoding, context] = prepared;
+  const Request& request = prepared.request;
+  const DecodingSettings& decoding = prepared.decoding;
   Json settings = {{"seed", request.seed}};
   settings.update(sampling_of(decoding.warp->options()));
   settings.update({{"logit_bias", biases_of(decoding.warp->options())},
@@ -60,7 +62,7 @@ class NativeFormat final : public Format {
   }
 
   Events end(std::size_t choice, const CompletionResult& result, bool) override {
-    return Events(1, closing(choice, {}, result));
+    return Events(1, selected(closing(choice, {}, result)));
   }
 
   std::optional<Json> usage(std::span<const CompletionResult>) const override { return std::nullopt; }
@@ -71,7 +73,7 @@ class NativeFormat final : public Format {
     for (std::size_t i = 0; i < texts.size(); ++i) {
       Json one = closing(i, texts[i].all, texts[i].result);
       add_tokens(one, texts[i].all);
-      all.push_back(std::move(one));
+      all.push_back(selected(std::move(one)));
     }
     return texts.size() == 1 ? all.front() : all;
   }
@@ -97,6 +99,23 @@ class NativeFormat final : public Format {
             {"has_new_line", result.has_new_line},
             {"timings", timings_of(prepared, {&result, 1}, choice)},
             {"metrics", {{"speculative_decoding", speculation_of(prepared.decoding, {&result, 1})}}}};
+  }
+
+  /// What the request wants of an answer: "timings/prompt_n" is a member of that name.
+  Json selected(Json whole) const {
+    if (head_.request.response_fields.empty()) return whole;
+    Json some = Json::object();
+    for (const std::string& path : head_.request.response_fields) {
+      const Json* found = &whole;
+      for (std::size_t begin = 0; found != nullptr && begin <= path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const auto member = found->find(path.substr(begin, end - begin));
+        found = member == found->end() ? nullptr : &*member;
+        begin = end + 1;
+      }
+      if (found != nullptr) some[path] = *found;
+    }
+    return some;
   }
 
   void add_tokens(Json& event, const TextDelta& delta) const {

@@ -1,23 +1,13 @@
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "apps/server/answers/format.h"
+#include "apps/server/answers/token_list.h"
 #include "spectr/base/version.h"
 
 namespace spectr::server {
 namespace {
-
-/// A token in completions: its text, or as OpenAI has it bytes:\xe2\x80, where its bytes are no whole
-/// characters; as text they would all be the same, and so would tokens that print nothing.
-std::string token_name(const Vocabulary& vocabulary, Token token, const std::string& piece) {
-  if (piece.empty()) return vocabulary.text(token);
-  if (is_text(piece)) return piece;
-  std::string name = "bytes:";
-  for (const char byte : piece) name += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-  return name;
-}
 
 /// /v1/completions and /v1/chat/completions.
 class OpenAiFormat final : public Format {
@@ -50,12 +40,13 @@ class OpenAiFormat final : public Format {
 
   Events end(std::size_t choice, const CompletionResult& result, bool called) override {
     Json one = {{"index", choice}};
+    const bool begins = begin_echo(choice);
     if (chat_) {
       one["delta"] = Json::object();
     } else {
-      one["text"] = "";
+      one["text"] = begins ? echo_of(choice).text : "";
     }
-    one["logprobs"] = nullptr;
+    one["logprobs"] = begins ? log_probabilities(choice, {}, true) : Json(nullptr);
     one["finish_reason"] = finish_reason(result, called);
     Json event = event_with(Json::array({std::move(one)}));
     add_statistics(event, {&result, 1}, choice);
@@ -79,9 +70,9 @@ class OpenAiFormat final : public Format {
       if (chat_) {
         one["message"] = message_of(all);
       } else {
-        one["text"] = all.text;
+        one["text"] = head_.request.echo ? echo_of(i).text + all.text : all.text;
       }
-      one["logprobs"] = log_probabilities(all);
+      one["logprobs"] = log_probabilities(i, all, head_.request.echo);
       one["finish_reason"] = finish_reason(texts[i].result, !all.calls.empty());
       add_details(one, all);
       choices.push_back(std::move(one));
@@ -119,16 +110,28 @@ class OpenAiFormat final : public Format {
     return event_with(Json::array({std::move(one)}));
   }
 
-  Json text_event(std::size_t choice, const AnswerDelta& delta) const {
+  /// The prompt that a choice repeats.
+  const EchoedPrompt& echo_of(std::size_t choice) const {
+    const auto found = echoes_.find(choice);
+    if (found != echoes_.end()) return found->second;
+    return echoes_.emplace(choice, EchoedPrompt(head_.prepared.prompt_of(choice), head_.tokenizer))
+        .first->second;
+  }
+  /// Whether the next event of a choice is to have its prompt, which one has at most.
+  bool begin_echo(std::size_t choice) { return head_.request.echo && begun_.insert(choice).second; }
+
+  Json text_event(std::size_t choice, const AnswerDelta& delta) {
+    const bool is_empty = delta.text.empty() && delta.tokens.empty() && delta.prompt.empty();
+    const bool begins = !is_empty && begin_echo(choice);
     Json one = {{"index", choice}};
     if (chat_) {
       one["delta"] = Json::object();
       if (!delta.reasoning.empty()) one["delta"]["reasoning_content"] = delta.reasoning;
       if (delta.reasoning.empty() || !delta.text.empty()) one["delta"]["content"] = delta.text;
     } else {
-      one["text"] = delta.text;
+      one["text"] = begins ? echo_of(choice).text + delta.text : delta.text;
     }
-    one["logprobs"] = log_probabilities(delta);
+    one["logprobs"] = log_probabilities(choice, delta, begins);
     one["finish_reason"] = nullptr;
     add_details(one, delta);
     return event_with(Json::array({std::move(one)}));
@@ -164,63 +167,28 @@ class OpenAiFormat final : public Format {
     if (head_.request.tokens) choice["tokens"] = tokens_of(delta);
   }
 
-  Json log_probabilities(const TextDelta& delta) const {
+  /// `begins`: those of a prompt that is repeated come first.
+  Json log_probabilities(std::size_t choice, const TextDelta& delta, bool begins) const {
     if (!head_.request.alternatives) return nullptr;
-    return chat_ ? chat_log_probabilities(delta) : completion_log_probabilities(delta);
-  }
-
-  Json chat_log_probabilities(const TextDelta& delta) const {
-    Json content = Json::array();
-    for (const TokenReport& report : delta.tokens) {
-      Json token = chat_entry(report.piece, head_.log_probability(report));
-      Json& others = token[head_.request.sampled_alternatives ? "top_probs" : "top_logprobs"];
-      others = Json::array();
-      for (const Alternative& other : report.alternatives)
-        others.push_back(chat_entry(other.piece, other.log_probability));
-      content.push_back(std::move(token));
+    if (chat_) return {{"content", head_.token_probabilities(delta)}};
+    TokenList list(head_.tokenizer.vocabulary());
+    std::size_t characters = 0;  // of the prompt
+    if (head_.request.echo) {
+      const EchoedPrompt& prompt = echo_of(choice);
+      characters = prompt.characters;
+      if (begins) list.add(head_.prepared.prompt_of(choice), prompt, delta.prompt);
     }
-    return {{"content", std::move(content)}};
-  }
-
-  /// The token's text and probability, as chat completions tell them.
-  Json chat_entry(const std::string& piece, double log_probability) const {
-    Json entry = {{"token", piece}};
-    entry.update(probability_of(log_probability, head_.request.sampled_alternatives));
-    entry["bytes"] = bytes_of(piece);
-    return entry;
-  }
-
-  std::string name_of(Token token, const std::string& piece) const {
-    return token_name(head_.tokenizer.vocabulary(), token, piece);
-  }
-
-  Json completion_log_probabilities(const TextDelta& delta) const {
-    Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
     for (const TokenReport& report : delta.tokens) {
-      tokens.push_back(name_of(report.token, report.piece));
-      own.push_back(head_.log_probability(report));
-      offsets.push_back(report.offset);
-      Json others = Json::object();
-      const auto tell = [&](Token token, const std::string& piece, double log_probability) {
-        std::string name = name_of(token, piece);
-        if (others.contains(name)) name += fmt::format("#{}", token);  // of equal texts the less likely
-        others.emplace(std::move(name), log_probability);
-      };
-      for (const Alternative& other : report.alternatives)
-        tell(other.token, other.piece, other.log_probability);
-      if (std::ranges::find(report.alternatives, report.token, &Alternative::token) ==
-          report.alternatives.end())
-        tell(report.token, report.piece, head_.log_probability(report));
-      top.push_back(std::move(others));
+      list.add(report.token, report.piece, head_.log_probability(report), report.alternatives,
+               characters + report.offset);
     }
-    return {{"tokens", std::move(tokens)},
-            {"token_logprobs", std::move(own)},
-            {"top_logprobs", std::move(top)},
-            {"text_offset", std::move(offsets)}};
+    return std::move(list).json();
   }
 
   const AnswerHead& head_;
   bool chat_;
+  mutable std::map<std::size_t, EchoedPrompt> echoes_;  // of choices, as far as they were needed
+  std::set<std::size_t> begun_;                         // choices of a stream whose prompt has been sent
 };
 
 }  // namespace

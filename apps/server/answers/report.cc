@@ -7,9 +7,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "apps/support/setting_json.h"
 #include "spectr/base/numeric.h"
 #include "spectr/base/utf8.h"
 
@@ -126,14 +128,36 @@ Json speculation_of(const DecodingSettings& decoding, std::span<const Completion
 }
 
 Json sampling_of(const WarpOptions& sampling) {
+  Json samplers = Json::array();
+  for (const Sampler one :
+       sampling.samplers.empty() ? std::span<const Sampler>(default_samplers) : sampling.samplers)
+    samplers.push_back(name(one));
+  const DryOptions& dry = sampling.dry;
   return {{"temperature", sampling.temperature},
+          {"dynatemp_range", sampling.dynatemp_range},
+          {"dynatemp_exponent", sampling.dynatemp_exponent},
           {"top_k", sampling.top_k},
           {"top_p", sampling.top_p},
           {"min_p", sampling.min_p},
+          {"top_n_sigma", sampling.top_n_sigma},
+          {"typical_p", sampling.typical_p},
+          {"xtc_probability", sampling.xtc_probability},
+          {"xtc_threshold", sampling.xtc_threshold},
           {"repeat_penalty", sampling.repeat_penalty},
           {"repeat_last_n", sampling.repeat_last_n},
           {"presence_penalty", sampling.presence_penalty},
-          {"frequency_penalty", sampling.frequency_penalty}};
+          {"frequency_penalty", sampling.frequency_penalty},
+          {"dry_multiplier", dry.multiplier},
+          {"dry_base", dry.base},
+          {"dry_allowed_length", dry.allowed_length},
+          {"dry_penalty_last_n", dry.penalty_last_n},
+          {"dry_sequence_breakers", dry.sequence_breakers.value_or(default_sequence_breakers())},
+          {"mirostat", sampling.mirostat},
+          {"mirostat_tau", sampling.mirostat_tau},
+          {"mirostat_eta", sampling.mirostat_eta},
+          {"adaptive_target", sampling.adaptive_target},
+          {"adaptive_decay", sampling.adaptive_decay},
+          {"samplers", std::move(samplers)}};
 }
 
 Json probability_of(double log_probability, bool sampled) {
@@ -160,17 +184,12 @@ Json speculation_settings(const MethodRule& method, const MethodOptions& setting
   Json told = {{"method", method.name}};
   if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
   if (method.reads(Setting::tree) && !settings.tree.empty()) told["tree"] = settings.tree;
-  const auto tell = [&](Setting setting, const char* name, const auto& value) {
-    if (method.reads(setting)) told[name] = value;
-  };
-  if (settings.trunk > 0) tell(Setting::trunk, "trunk", settings.trunk);
-  if (settings.look) tell(Setting::look, "look", settings.look);
-  tell(Setting::epsilon, "epsilon", settings.epsilon);
-  tell(Setting::tau, "tau", settings.tau);
-  tell(Setting::beams, "beams", settings.beams);
-  tell(Setting::bild_fallback, "bild_fallback", settings.bild_fallback);
-  tell(Setting::bild_rollback, "bild_rollback", settings.bild_rollback);
-  tell(Setting::ngram, "ngram", settings.ngram);
+  if (method.reads(Setting::trunk) && settings.trunk > 0) told["trunk"] = settings.trunk;
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked || !method.reads(setting.setting)) continue;
+    Json value = json_of(setting, settings);
+    if (value != Json(false)) told[std::string(setting.name)] = std::move(value);
+  }
   if (method.reads(Setting::costs)) return told;
   if (const auto decoder = make_decoder(method, settings); decoder && decoder->shape().length > 0) {
     told["drafts"] = decoder->shape().drafts;

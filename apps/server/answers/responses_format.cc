@@ -37,7 +37,7 @@ class ResponsesFormat final : public Format {
 
   std::optional<Json> usage(std::span<const CompletionResult>) const override { return std::nullopt; }
   bool says_done() const override { return false; }
-  bool names_events() const override { return true; }
+  Framing framing() const override { return Framing::named_events; }
 
   Json failure(const ApiError& error) const override {
     Json failed = response("failed");

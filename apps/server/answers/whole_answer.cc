@@ -37,7 +37,8 @@ class WholeAnswer final : public http::Reply {
 
   http::Response answer() const {
     for (const FinishedText& text : texts_) {
-      if (const auto failure = failure_of(text.result)) return response_of(*failure);
+      if (const auto failure = failure_of(text.result))
+        return response_of(*failure, error_json(*failure, active_->request.api));
     }
     return response_of(make_format(*active_->head)->whole(texts_));
   }

@@ -43,7 +43,34 @@ void read_content(const JsonInput* content, const std::string& where, ChatMessag
   }
 }
 
-/// Reads {"id", "type": "function", "function": {"name", "arguments"}} of an assistant.
+ChatMessage read_message(const JsonInput& message, std::size_t i) {
+  const std::string where = fmt::format("messages[{}].", i);
+  if (!message.is_object()) {
+    throw ApiError::invalid(fmt::format("messages[{}] must be an object, got {}", i, shown(message)));
+  }
+  Fields fields(message, where);
+  std::string role = fields.string("role").value_or("");
+  if (std::ranges::find(roles, role) == std::end(roles)) {
+    throw ApiError::invalid(
+        fmt::format("'{}role' must be system, developer, user, assistant or tool, got '{}'", where,
+                    escape(role, max_shown)));
+  }
+  if (role == "developer") role = "system";
+  ChatMessage out{std::move(role), {}};
+  out.name = fields.string("name");
+  out.reasoning = fields.string("reasoning_content");
+  static const Neutral switches[] = {
+      {"annotations", {JsonInput::array()}}, {"function_call", {}}, {"refusal", {""}}, {"audio", {}}};
+  fields.neutral(switches);
+  if (const JsonInput* calls = fields.any("tool_calls")) read_calls(*calls, where, out);
+  out.call_id = fields.string("tool_call_id");
+  read_content(fields.any("content"), where, out);
+  fields.ignore_others();
+  return out;
+}
+
+}  // namespace
+
 void read_calls(const JsonInput& calls, const std::string& where, ChatMessage& message) {
   if (!calls.is_array() || (message.role != "assistant" && !calls.empty())) {
     throw ApiError::invalid(
@@ -72,34 +99,6 @@ void read_calls(const JsonInput& calls, const std::string& where, ChatMessage& m
     message.calls.push_back(std::move(call));
   }
 }
-
-ChatMessage read_message(const JsonInput& message, std::size_t i) {
-  const std::string where = fmt::format("messages[{}].", i);
-  if (!message.is_object()) {
-    throw ApiError::invalid(fmt::format("messages[{}] must be an object, got {}", i, shown(message)));
-  }
-  Fields fields(message, where);
-  std::string role = fields.string("role").value_or("");
-  if (std::ranges::find(roles, role) == std::end(roles)) {
-    throw ApiError::invalid(
-        fmt::format("'{}role' must be system, developer, user, assistant or tool, got '{}'", where,
-                    escape(role, max_shown)));
-  }
-  if (role == "developer") role = "system";
-  ChatMessage out{std::move(role), {}};
-  out.name = fields.string("name");
-  out.reasoning = fields.string("reasoning_content");
-  static const Neutral switches[] = {
-      {"annotations", {JsonInput::array()}}, {"function_call", {}}, {"refusal", {""}}, {"audio", {}}};
-  fields.neutral(switches);
-  if (const JsonInput* calls = fields.any("tool_calls")) read_calls(*calls, where, out);
-  out.call_id = fields.string("tool_call_id");
-  read_content(fields.any("content"), where, out);
-  fields.ignore_others();
-  return out;
-}
-
-}  // namespace
 
 std::string read_arguments(const JsonInput* arguments, std::string_view field) {
   if (arguments == nullptr) return "{}";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/support/json.h"
@@ -9,6 +11,10 @@ namespace spectr::server {
 
 /// Reads the messages of /v1/chat/completions. Throws ApiError that names the field.
 std::vector<ChatMessage> read_chat_messages(const JsonInput& messages);
+
+/// Reads `tool_calls` of a message of the assistant. `where` stands before the names of its fields in errors.
+/// Throws ApiError that names the field.
+void read_calls(const JsonInput& calls, const std::string& where, ChatMessage& message);
 
 /// Returns the arguments of a call as JSON text: `arguments` is an object, or a string that holds one. Throws
 /// ApiError that names the field.

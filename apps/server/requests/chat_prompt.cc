@@ -45,10 +45,9 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
   if (request.tools.choice == Choice::required) {
     if (request.continue_final_message == true || request.add_generation_prompt == false)
       throw ApiError::invalid("'tool_choice' needs an answer that begins, which the other fields exclude");
-    conversation.begun_call = request.tools.named;
   }
   conversation.opens_answer = request.add_generation_prompt.value_or(true);
-  conversation.continues_last = ends_in_answer && !conversation.begun_call &&
+  conversation.continues_last = ends_in_answer && request.tools.choice != Choice::required &&
                                 request.continue_final_message.value_or(!request.add_generation_prompt);
   if (request.tools.offered()) conversation.tools = request.tools.tools;
   if (!chat_template) throw ApiError::invalid(chat_template.error().message);
@@ -58,13 +57,12 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
 }
 
 std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                              std::size_t count) {
+                                              bool constrained, std::size_t count) {
   const ToolRequest& tools = request.tools;
   if (!tools.offered()) return {};
   const ToolForm& form = chat_template.tool_form();
-  ToolCallParser parser(form, std::make_shared<const ToolSet>(tools.tools),
-                        form.parallel && tools.parallel.value_or(true));
-  if (tools.choice == ToolRequest::Choice::required) parser.push(form.opening(tools.named));
+  const ToolCallParser parser(form, std::make_shared<const ToolSet>(tools.tools),
+                              form.parallel && tools.parallel.value_or(true), constrained);
   return std::vector<ToolCallParser>(count, parser);
 }
 

@@ -27,7 +27,8 @@ struct ChatRequest {
 MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template);
 
 /// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
+/// `constrained`: by constraint_with_calls().
 std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                              std::size_t count);
+                                              bool constrained, std::size_t count);
 
 }  // namespace spectr::server

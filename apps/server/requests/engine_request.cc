@@ -8,6 +8,7 @@
 
 #include "apps/server/api_error.h"
 #include "apps/server/requests/chat_prompt.h"
+#include "apps/server/requests/constraint_request.h"
 #include "apps/support/json_input.h"
 #include "apps/support/random_seed.h"
 
@@ -25,60 +26,70 @@ Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_
   return id.get<Token>();
 }
 
-/// The tokens of one prompt: a text, or a list of token ids and texts. Only a text at the beginning gets a
-/// beginning-of-text token.
-std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
-  if (prompt.is_string())
-    return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
-  if (!prompt.is_array()) {
-    throw ApiError::invalid(
-        fmt::format("'prompt' must be a string, a list of token ids and strings, or a list of these, got {}",
-                    shown(prompt)));
+/// Of /infill: one prompt, which takes the room that is left for it. With a suffix: one for each text.
+std::vector<std::vector<Token>> infill_prompts(const GenerationRequest& request, const Engine& engine) {
+  const Tokenizer& tokenizer = *engine.models().tokenizer;
+  InfillRequest infill = *request.infill;
+  InfillLayout layout{request.suffix_first};
+  const JsonInput& prompt = request.prompt;
+  if (request.api == Api::infill) {
+    if (!prompt.is_null() && !prompt.is_string())
+      throw ApiError::invalid(fmt::format("'prompt' must be a string, got {}", shown(prompt)));
+    const std::size_t context = engine.context();
+    const std::size_t reserved = std::min(request.limit.value_or(context / 8), context / 2);
+    layout.room = context - std::max<std::size_t>(reserved, 1);
+    return {infill_prompt(infill, prompt.is_null() ? "" : prompt.get<std::string>(), tokenizer, layout)};
   }
-  std::vector<Token> tokens;
-  for (const JsonInput& part : prompt) {
-    if (part.is_string()) {
-      const bool is_first = &part == &prompt.front();
-      const std::vector<Token> more =
-          tokenizer.encode(part.get_ref<const std::string&>(), {.add_bos = is_first, .parse_special = true});
-      tokens.insert(tokens.end(), more.begin(), more.end());
-    } else if (!part.is_number()) {
+  const JsonInput texts = prompt.is_array() ? prompt : JsonInput::array({prompt});
+  std::vector<std::vector<Token>> prompts;
+  for (const JsonInput& text : texts) {
+    if (!text.is_string()) {
       throw ApiError::invalid(
-          fmt::format("'prompt' must be a string or a list of token ids and strings, got {}", shown(prompt)));
-    } else {
-      tokens.push_back(read_token(part, tokenizer.vocabulary(), "prompt"));
+          fmt::format("'prompt' must be a string or a list of strings beside 'suffix', got {}", shown(text)));
     }
+    infill.prefix = text.get<std::string>();
+    prompts.push_back(infill_prompt(infill, "", tokenizer, layout));
   }
-  return tokens;
-}
-
-/// Whether a list is one prompt, and not a list of prompts.
-bool is_one_prompt(const JsonInput& list) {
-  return list.empty() || std::ranges::any_of(list, [](const JsonInput& part) { return part.is_number(); });
+  return prompts;
 }
 
 /// Encodes the prompts. Of a conversation the answer's reasoning is split, too.
-void read_prompts(const GenerationRequest& request, const EngineModels& models, Request& asked) {
+void read_prompts(const GenerationRequest& request, const Engine& engine, Request& asked) {
+  const EngineModels& models = engine.models();
   const Tokenizer& tokenizer = *models.tokenizer;
-  if (is_conversation(request.api)) {
+  if (request.is_conversation()) {
     const MarkedText text = chat_prompt(request.chat, models.chat_template);
     asked.prompts = {tokenizer.encode(text, true)};
-    if (request.splits_reasoning) asked.reasoning = reasoning_split(text, models);
+    const ReasoningSplit split = reasoning_split(text, models);
+    if (request.splits_reasoning) asked.reasoning = split;
+    if (request.chat.tools.offered()) {
+      asked.constraint =
+          constraint_with_calls(request.chat.tools, *models.chat_template, split, asked.constraint);
+    } else if (asked.constraint) {
+      asked.constraint->after = content_mark(*split.form, split.begun);
+    }
+    // Clients of /v1/messages send a budget whatever the model.
+    const bool is_optional = request.api == Api::messages && split.form->close.empty();
+    if (request.reasoning_limit && !is_optional) asked.limited_reasoning = {*request.reasoning_limit, split};
     if (asked.reasoning && request.chat.tools.offered())
       asked.reasoning->form = &with_calls(*asked.reasoning->form);
     return;
   }
   const JsonInput& prompt = request.prompt;
-  if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
-  if (!prompt.is_array() || is_one_prompt(prompt)) {
-    asked.prompts = {encode(prompt, tokenizer)};
-    return;
-  }
-  if (prompt.size() > max_prompts) {
+  if (prompt.is_array() && prompt.size() > max_prompts && !is_one_prompt(prompt)) {
     throw ApiError::invalid(
         fmt::format("'prompt' may be a list of {} prompts, got {}", max_prompts, prompt.size()));
   }
-  for (const JsonInput& one : prompt) asked.prompts.push_back(encode(one, tokenizer));
+  if (request.infill) {
+    asked.prompts = infill_prompts(request, engine);
+    return;
+  }
+  if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
+  if (!prompt.is_array() || is_one_prompt(prompt)) {
+    asked.prompts = {read_prompt(prompt, tokenizer, "prompt")};
+    return;
+  }
+  for (const JsonInput& one : prompt) asked.prompts.push_back(read_prompt(one, tokenizer, "prompt"));
 }
 
 double read_bias(const JsonInput& bias) {
@@ -138,6 +149,38 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const T
 
 }  // namespace
 
+std::vector<Token> read_prompt(const JsonInput& prompt, const Tokenizer& tokenizer, std::string_view field,
+                               bool ends) {
+  if (prompt.is_string()) {
+    return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true, .add_eos = ends});
+  }
+  if (!prompt.is_array()) {
+    throw ApiError::invalid(
+        fmt::format("'{}' must be a string, a list of token ids and strings, or a list of these, got {}",
+                    field, shown(prompt)));
+  }
+  std::vector<Token> tokens;
+  for (const JsonInput& part : prompt) {
+    if (part.is_string()) {
+      const bool is_first = &part == &prompt.front(), is_last = &part == &prompt.back();
+      const std::vector<Token> more =
+          tokenizer.encode(part.get_ref<const std::string&>(),
+                           {.add_bos = is_first, .parse_special = true, .add_eos = ends && is_last});
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    } else if (!part.is_number()) {
+      throw ApiError::invalid(fmt::format("'{}' must be a string or a list of token ids and strings, got {}",
+                                          field, shown(prompt)));
+    } else {
+      tokens.push_back(read_token(part, tokenizer.vocabulary(), field));
+    }
+  }
+  return tokens;
+}
+
+bool is_one_prompt(const JsonInput& list) {
+  return list.empty() || std::ranges::any_of(list, [](const JsonInput& part) { return part.is_number(); });
+}
+
 std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field) {
   std::vector<Token> tokens;
   for (const JsonInput& id : list) tokens.push_back(read_token(id, vocabulary, field));
@@ -146,7 +189,8 @@ std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabula
 
 std::shared_ptr<const PreparedRequest> prepare(const GenerationRequest& request, const Engine& engine) {
   Request asked;
-  read_prompts(request, engine.models(), asked);
+  asked.constraint = request.constraint;
+  read_prompts(request, engine, asked);
   asked.n = request.n;
   asked.method = request.speculative;
   asked.sampling = request.warp;
@@ -158,6 +202,9 @@ std::shared_ptr<const PreparedRequest> prepare(const GenerationRequest& request,
   asked.repeatable = request.seed.has_value();
   if (request.alternatives || request.details) asked.details = request.alternatives.value_or(0);
   asked.sampled_alternatives = request.sampled_alternatives;
+  asked.score_prompt = request.echo && request.alternatives;
+  asked.min_indent = request.min_indent;
+  asked.line_time = request.line_time;
   asked.cache_prompt = request.cache_prompt;
   asked.report_progress = request.progress && request.stream;
   const std::size_t completions = asked.prompts.size() * asked.n;

@@ -24,6 +24,11 @@ struct Neutral {
   bool (*holds)(const JsonInput& value) = nullptr;
 };
 
+/// Many budgets and numbers of slots ask for nothing below 0.
+inline bool is_below_zero(const JsonInput& value) {
+  return value.is_number() && value.get<double>() < 0;
+}
+
 /// The fields of a JSON object, each asked for by name and checked. null counts as absent. Throws ApiError
 /// that names the field and its value.
 class Fields {

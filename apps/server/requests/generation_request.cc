@@ -6,11 +6,14 @@
 #include <utility>
 #include <variant>
 
-#include "apps/server/answers/sampler_chain.h"
 #include "apps/server/api_error.h"
+#include "apps/server/requests/constraint_request.h"
 #include "apps/server/requests/foreign_fields.h"
 #include "apps/server/requests/messages_request.h"
+#include "apps/server/requests/ollama_request.h"
+#include "apps/server/requests/prompt_fields.h"
 #include "apps/server/requests/responses_request.h"
+#include "apps/server/requests/sampling_fields.h"
 #include "apps/support/json_input.h"
 #include "spectr/decode/method_settings.h"
 
@@ -77,7 +80,6 @@ constexpr Number speculation[] = {
     {"n_drafts", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.drafts = count(v); }},
     {"length", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.length = count(v); }},
     {"n_max", whole, 0, 64, [](GenerationRequest& r, double v) { set_max_drafts(r, count(v)); }},
-    {"trunk", whole, 0, 63, [](GenerationRequest& r, double v) { r.speculative.others.trunk = count(v); }},
     {"load", whole, 1, 1024, [](GenerationRequest& r, double v) { r.speculative.load = count(v); }},
 };
 
@@ -141,6 +143,21 @@ void read_method_settings(Fields& fields, MethodOptions& options) {
   }
 }
 
+/// A number of tokens, or "auto".
+void read_trunk(Fields& fields, MethodRequest& method) {
+  constexpr std::int64_t max_trunk = 63;
+  const JsonInput* trunk = fields.any("trunk");
+  if (trunk == nullptr) return;
+  method.auto_trunk = *trunk == "auto";
+  if (method.auto_trunk) return;
+  if (trunk->is_string()) {
+    throw ApiError::invalid(
+        fmt::format("'speculative.trunk' must be an integer between 0 and {}, or \"auto\", got {}", max_trunk,
+                    shown(*trunk)));
+  }
+  method.others.trunk = count(static_cast<double>(fields.integer("trunk", 0, max_trunk).value_or(0)));
+}
+
 /// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
 std::optional<JsonInput> speculative_object(Fields& fields) {
   const JsonInput* object = fields.object("speculative");
@@ -171,6 +188,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationR
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
+  read_trunk(inner, request.speculative);
   read_method_settings(inner, request.speculative.others);
   for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
     inner.agree(names);
@@ -188,6 +206,8 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationR
       request.speculative.others.tree.push_back(factor.get<std::size_t>());
     }
   }
+  if (request.speculative.auto_trunk && !request.speculative.others.tree.empty())
+    throw ApiError::invalid("'speculative.trunk' \"auto\" goes with K and L, not with 'speculative.tree'");
   static const Neutral switches[] = {{"n_min", {0}}, {"p_min", {0}}};
   inner.neutral(switches);
   inner.ignore_others();
@@ -213,19 +233,14 @@ void read_stop_words(Fields& fields, GenerationRequest& request) {
   }
 }
 
+constexpr std::int64_t max_alternatives = 20;
+
 /// Each API has its own way to ask for log-probabilities.
 void read_log_probabilities(Fields& fields, GenerationRequest& request) {
-  constexpr std::int64_t max_alternatives = 20;
   static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
-  if (is_conversation(request.api)) {
+  if (request.is_conversation()) {
     fields.neutral(no_probs);
-    const auto count = fields.integer("top_logprobs", 0, max_alternatives);
-    if (fields.boolean("logprobs").value_or(false)) {
-      request.alternatives = static_cast<std::size_t>(count.value_or(0));
-    } else if (count.value_or(0) > 0) {
-      throw ApiError::invalid("'top_logprobs' needs 'logprobs': true");
-    }
-    return;
+    return read_top_logprobs(fields, request);
   }
   if (const JsonInput* given = fields.any("logprobs"); given != nullptr && given->is_boolean()) {
     fields.neutral(no_logprobs);
@@ -239,7 +254,44 @@ void read_log_probabilities(Fields& fields, GenerationRequest& request) {
   }
 }
 
+/// A budget that is not there leaves the server's, and one below 0 is no limit.
+void read_reasoning_limit(Fields& fields, GenerationRequest& request) {
+  constexpr std::string_view budgets[] = {"reasoning_budget_tokens", "thinking_budget_tokens"};
+  fields.agree(budgets);
+  for (const std::string_view name : budgets) {
+    const auto tokens = fields.count(name, std::numeric_limits<std::int64_t>::min());
+    if (!tokens) continue;
+    std::string message = request.reasoning_limit ? request.reasoning_limit->message : "";
+    request.reasoning_limit.reset();
+    if (*tokens >= 0) request.reasoning_limit = {static_cast<std::size_t>(*tokens), std::move(message)};
+  }
+  const auto message = fields.string("reasoning_budget_message");
+  if (message && request.reasoning_limit) request.reasoning_limit->message = *message;
+}
+
 }  // namespace
+
+void read_sampling(Fields& fields, GenerationRequest& request) {
+  read_numbers(fields, numbers, request);
+  read_counts(fields, request);
+  fields.agree(repeat_penalties);
+  fields.agree(completions);
+  read_sampling_fields(fields, request.warp);
+  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
+    request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));
+  }
+  if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
+  read_stop_words(fields, request);
+}
+
+void read_top_logprobs(Fields& fields, GenerationRequest& request) {
+  const auto count = fields.integer("top_logprobs", 0, max_alternatives);
+  if (fields.boolean("logprobs").value_or(false)) {
+    request.alternatives = static_cast<std::size_t>(count.value_or(0));
+  } else if (count.value_or(0) > 0) {
+    throw ApiError::invalid("'top_logprobs' needs 'logprobs': true");
+  }
+}
 
 std::optional<bool> splits_reasoning(std::string_view format) {
   if (format == "none") return false;
@@ -253,6 +305,8 @@ GenerationRequest GenerationRequest::of(Api api, const RequestDefaults& defaults
   request.limit = defaults.limit;
   request.seed = defaults.seed;
   request.splits_reasoning = defaults.splits_reasoning;
+  request.reasoning_limit = defaults.reasoning_limit;
+  request.suffix_first = defaults.suffix_first;
   request.speculative = defaults.speculative;
   return request;
 }
@@ -260,10 +314,13 @@ GenerationRequest GenerationRequest::of(Api api, const RequestDefaults& defaults
 GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
   if (api == Api::messages) return read_messages_request(body, defaults);
   if (api == Api::responses) return read_responses_request(body, defaults);
+  if (is_ollama(api)) return read_ollama_request(body, api, defaults);
+  const bool is_chat = api == Api::chat;
   GenerationRequest request = of(api, defaults);
-  Fields fields(body);
+  const JsonInput infill = api == Api::infill ? without_infill_sampler(body) : JsonInput();
+  Fields fields(api == Api::infill ? infill : body);
   fields.string("model");  // may be any name
-  if (is_conversation(api)) {
+  if (is_chat) {
     request.chat = ChatRequest::read(fields);
   } else if (const JsonInput* prompt = fields.any("prompt")) {
     request.prompt = *prompt;
@@ -272,22 +329,18 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
                        foreign_to_prompts[] = {{"messages", {}},
                                                {"chat_template_kwargs", {JsonInput::object()}},
                                                {"reasoning_effort", {"none"}},
+                                               {"reasoning_budget_tokens", {}, is_below_zero},
+                                               {"thinking_budget_tokens", {}, is_below_zero},
+                                               {"reasoning_budget_message", {""}},
                                                {"tools", {JsonInput::array()}},
                                                {"tool_choice", {"none", "auto"}},
                                                {"continue_final_message", {false}},
                                                {"add_generation_prompt", {true}}};
-  fields.neutral(is_conversation(api) ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
+  fields.neutral(is_chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
   fields.any("parallel_tool_calls");  // changes nothing where no tools are called
-  read_numbers(fields, numbers, request);
+  read_sampling(fields, request);
   read_flags(fields, request);
-  read_counts(fields, request);
-  fields.agree(repeat_penalties);
-  fields.agree(completions);
-  if (const JsonInput* samplers = fields.any("samplers")) apply_samplers(*samplers, request.warp);
-  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
-    request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));
-  }
-  if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
+  read_prompt_fields(fields, request);
   if (const JsonInput* options = fields.object("stream_options")) {
     Fields inner(*options, "stream_options.");
     request.stream_usage = inner.boolean("include_usage").value_or(false);
@@ -302,9 +355,12 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
     }
     request.splits_reasoning = *splits;
   }
+  if (is_chat) read_reasoning_limit(fields, request);
+  request.constraint = read_constraint(fields);
   read_speculation(fields, defaults.speculative, request);
-  read_stop_words(fields, request);
   read_log_probabilities(fields, request);
+  if (request.echo && request.sampled_alternatives)
+    throw ApiError::invalid("'echo' and 'post_sampling_probs' exclude each other");
   read_foreign_fields(fields);
   const Neutral best_of[] = {{"best_of", {request.n}}};
   fields.neutral(best_of);

@@ -135,12 +135,7 @@ void read_tools(Fields& fields, ToolRequest& request) {
       throw ApiError::invalid(fmt::format("'{}' must be an object, got {}", where, shown((*tools)[i])));
     Fields tool((*tools)[i], where + ".");
     if (const auto type = tool.string("type").value_or("custom"); type != "custom") refuse_block(type, where);
-    if (tool.boolean("strict").value_or(false)) {
-      throw ApiError::invalid(
-          fmt::format("'{}.strict' is not supported: arguments are not constrained to the schema", where));
-    }
-    request.add(where, tool.string("name").value_or(""), tool.string("description"),
-                tool.object("input_schema"));
+    request.add(where, tool, "input_schema");
     tool.any("cache_control");
     tool.ignore_others();
   }
@@ -164,7 +159,7 @@ void read_tools(Fields& fields, ToolRequest& request) {
   inner.ignore_others();
 }
 
-void read_thinking(Fields& fields, ChatRequest& chat) {
+void read_thinking(Fields& fields, GenerationRequest& request) {
   const JsonInput* thinking = fields.object("thinking");
   if (thinking == nullptr) return;
   Fields inner(*thinking, "thinking.");
@@ -173,10 +168,11 @@ void read_thinking(Fields& fields, ChatRequest& chat) {
     throw ApiError::invalid(fmt::format("'thinking.type' must be enabled, adaptive or disabled, got '{}'",
                                         escape(type, max_shown)));
   }
-  inner.any("budget_tokens");  // no limit is kept
+  if (const auto tokens = inner.count("budget_tokens", 1); tokens && type == "enabled")
+    request.reasoning_limit = {static_cast<std::size_t>(*tokens)};
   inner.ignore_others();
-  chat.values = JsonInput::object();
-  chat.values["enable_thinking"] = type != "disabled";
+  request.chat.values = JsonInput::object();
+  request.chat.values["enable_thinking"] = type != "disabled";
 }
 
 void read_stop_sequences(Fields& fields, GenerationRequest& request) {
@@ -203,7 +199,7 @@ GenerationRequest read_messages_request(const JsonInput& body, const RequestDefa
   fields.string("model");  // may be any name
   request.chat.messages = read_messages(fields);
   read_tools(fields, request.chat.tools);
-  read_thinking(fields, request.chat);
+  read_thinking(fields, request);
   read_stop_sequences(fields, request);
   if (const auto limit = fields.count("max_tokens", 1)) request.limit = static_cast<std::size_t>(*limit);
   if (const auto value = fields.number("temperature", 0, huge_number)) request.warp.temperature = *value;

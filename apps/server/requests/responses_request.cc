@@ -8,6 +8,7 @@
 
 #include "apps/server/api_error.h"
 #include "apps/server/requests/chat_messages.h"
+#include "apps/server/requests/constraint_request.h"
 #include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 
@@ -147,12 +148,7 @@ void read_functions(Fields& fields, ToolRequest& request) {
       spdlog::warn("skipped: '{}' has the type {}, which is not supported", where, escape(type, max_shown));
       continue;
     }
-    if (tool.boolean("strict").value_or(false)) {
-      throw ApiError::invalid(
-          fmt::format("'{}.strict' is not supported: arguments are not constrained to the schema", where));
-    }
-    request.add(where, tool.string("name").value_or(""), tool.string("description"),
-                tool.object("parameters"));
+    request.add(where, tool, "parameters");
     tool.ignore_others();
   }
   request.parallel = fields.boolean("parallel_tool_calls");
@@ -180,22 +176,24 @@ void read_effort(Fields& fields, ChatRequest& chat) {
   chat.values["reasoning_effort"] = *effort;
 }
 
+std::optional<Constraint> read_text_format(Fields& fields) {
+  const JsonInput* text = fields.object("text");
+  if (text == nullptr) return std::nullopt;
+  Fields inner(*text, "text.");
+  inner.any("verbosity");
+  const JsonInput* format = inner.any("format");
+  inner.ignore_others();
+  return format == nullptr ? std::nullopt : read_format(*format, "text.format", "");
+}
+
 void refuse_states(Fields& fields) {
   if (fields.any("previous_response_id") != nullptr) {
     throw ApiError::invalid(
         "'previous_response_id' is not supported: responses are not stored; send the items");
   }
-  static const JsonInput plain_text = {{"type", "text"}};
   static const Neutral switches[] = {
       {"conversation", {}}, {"background", {false}}, {"prompt", {}}, {"top_logprobs", {0}}};
   fields.neutral(switches);
-  if (const JsonInput* text = fields.object("text")) {
-    static const Neutral formats[] = {{"format", {plain_text}}};
-    Fields inner(*text, "text.");
-    inner.neutral(formats);
-    inner.any("verbosity");
-    inner.ignore_others();
-  }
 }
 
 }  // namespace
@@ -211,6 +209,7 @@ GenerationRequest read_responses_request(const JsonInput& body, const RequestDef
   request.chat.add_generation_prompt = true;
   read_functions(fields, request.chat.tools);
   read_effort(fields, request.chat);
+  request.constraint = read_text_format(fields);
   if (const auto limit = fields.count("max_output_tokens", 1))
     request.limit = static_cast<std::size_t>(*limit);
   if (const auto value = fields.number("temperature", 0, huge_number)) request.warp.temperature = *value;

@@ -35,13 +35,7 @@ void read_tool(const JsonInput& tool, const std::string& where, ToolRequest& req
   fields.ignore_others();
   const std::string inside = where + ".function";
   Fields inner(*function, inside + ".");
-  const auto name = inner.string("name");
-  if (!name) throw ApiError::invalid(fmt::format("'{}.name' is missing", inside));
-  if (inner.boolean("strict").value_or(false)) {
-    throw ApiError::invalid(
-        fmt::format("'{}.strict' is not supported: arguments are not constrained to the schema", inside));
-  }
-  request.add(inside, *name, inner.string("description"), inner.object("parameters"));
+  request.add(inside, inner, "parameters");
   inner.ignore_others();
 }
 
@@ -69,8 +63,17 @@ void read_choice(const JsonInput& choice, ToolRequest& request) {
 
 }  // namespace
 
-void ToolRequest::add(std::string_view where, std::string name, const std::optional<std::string>& description,
-                      const JsonInput* schema) {
+bool ToolRequest::constrains() const {
+  return choice == Choice::required || (offered() && std::ranges::any_of(tools, &Tool::strict));
+}
+
+void ToolRequest::add(const std::string& where, Fields& fields, std::string_view schema_name) {
+  auto given = fields.string("name");
+  if (!given) throw ApiError::invalid(fmt::format("'{}.name' is missing", where));
+  std::string name = *std::move(given);
+  const auto description = fields.string("description");
+  const JsonInput* schema = fields.object(schema_name);
+  const bool strict = fields.boolean("strict").value_or(false);
   if (!is_tool_name(name)) {
     throw ApiError::invalid(fmt::format("'{}.name' must have 1 to {} letters, digits and _ - . : /, got '{}'",
                                         where, max_tool_name, escape(name, max_shown)));
@@ -87,7 +90,8 @@ void ToolRequest::add(std::string_view where, std::string name, const std::optio
   JsonInput definition = JsonInput::object();
   definition["type"] = "function";
   definition["function"] = std::move(function);
-  tools.push_back({std::move(name), definition.dump(-1, ' ', false, JsonInput::error_handler_t::replace)});
+  tools.push_back({std::move(name), definition.dump(-1, ' ', false, JsonInput::error_handler_t::replace),
+                   strict, fmt::format("{}.{}", where, schema_name)});
 }
 
 void ToolRequest::require(std::string name) {

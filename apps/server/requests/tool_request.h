@@ -23,10 +23,12 @@ struct ToolRequest {
   /// Whether the model is told of the tools.
   bool offered() const { return !tools.empty() && choice != Choice::none; }
 
-  /// Adds a tool. `where` names it in errors, `schema` may be null. Throws ApiError if the name is malformed
-  /// or taken.
-  void add(std::string_view where, std::string name, const std::optional<std::string>& description,
-           const JsonInput* schema);
+  /// Whether answers with these tools are constrained, see constraint_with_calls().
+  bool constrains() const;
+
+  /// Adds a tool: `name`, `description`, `strict` and the schema, which is called `schema_name`. `where`
+  /// names the tool in errors. Throws ApiError if the name is malformed or taken.
+  void add(const std::string& where, Fields& fields, std::string_view schema_name);
   /// Requires a call of the tool. Throws ApiError if there is no such tool.
   void require(std::string name);
 

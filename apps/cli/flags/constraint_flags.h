@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "spectr/engine/rules/grammar.h"
+
+namespace spectr::cli {
+
+/// The flags for a grammar or a JSON schema that a completion has to follow.
+class ConstraintFlags {
+ public:
+  void add(CLI::App& command);
+  /// What was given; none: the text is free. Throws Failure where a file cannot be read.
+  std::optional<Constraint> read() const;
+
+ private:
+  std::string grammar_, grammar_file_, schema_, schema_file_;
+};
+
+}  // namespace spectr::cli

@@ -1,0 +1,103 @@
+#include "apps/server/answers/ollama_information.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "apps/server/answers/report.h"
+#include "apps/server/model_facts.h"
+#include "apps/server/requests/fields.h"
+#include "spectr/base/version.h"
+
+namespace spectr::server {
+namespace {
+
+/// The version of Ollama whose API this is: its clients refuse older ones.
+constexpr std::string_view ollama_version = "0.12.11";
+
+/// The sampling of requests that do not say, a line each.
+std::string parameters_of(const Service& service) {
+  const Json sampling = sampling_of(service.options().defaults.sampling);
+  std::string text;
+  for (const auto& [name, value] : sampling.items())
+    text += fmt::format("{:<30} {}\n", name, text_of(value));
+  return text;
+}
+
+}  // namespace
+
+std::string timestamp() {
+  return timestamp_of(std::chrono::system_clock::now());
+}
+
+Json listed_model(const Service& service) {
+  Json listed = {{"name", service.name()}, {"model", service.name()}};
+  listed.update(service.model_facts().listing);
+  return listed;
+}
+
+Json capabilities_of(const Service& service) {
+  if (service.models().target->spec().bidirectional) return Json::array({"embedding"});
+  const EngineModels& models = service.models();
+  const InfillTokens& infill = models.tokenizer->vocabulary().infill();
+  Json all = Json::array({"completion"});
+  if (models.has_template && models.chat_template) {
+    all.push_back("tools");
+    const bool speaks_of_thoughts =
+        models.template_source.contains(reasoning_form(models.template_source).open);
+    if (speaks_of_thoughts) all.push_back("thinking");
+  }
+  if (infill.prefix && infill.suffix && infill.middle) all.push_back("insert");
+  return all;
+}
+
+Json tags_json(const Service& service) {
+  return {{"models", Json::array({listed_model(service)})}};
+}
+
+Json running_json(const Service& service) {
+  Json model = listed_model(service);
+  model.erase("modified_at");
+  model["expires_at"] = nullptr;  // it stays
+  model["size_vram"] = service.models().target->caps().backend == "cpu" ? Json(0) : model["size"];
+  model["context_length"] = service.engine().context();
+  return {{"models", Json::array({std::move(model)})}};
+}
+
+Json version_json() {
+  return {{"version", ollama_version}, {"server", "spectr " + std::string(version())}};
+}
+
+Json show_json(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  fields.string("model");  // may be any name
+  fields.string("name");
+  fields.boolean("verbose");
+  fields.ignore_others();
+  const ModelFacts& facts = service.model_facts();
+  const Json license = facts.metadata.value("general.license", Json(nullptr));
+  return {{"license", license.is_string() ? license : Json("")},
+          {"modelfile", "FROM " + service.name() + "\n"},
+          {"parameters", parameters_of(service)},
+          {"template", service.models().template_source},
+          {"details", facts.listing["details"]},
+          {"model_info", facts.metadata},
+          {"capabilities", capabilities_of(service)},
+          {"modified_at", facts.listing["modified_at"]}};
+}
+
+Json loaded_json(const std::string& model, Api api) {
+  Json told = {{"model", model}, {"created_at", timestamp()}};
+  if (api == Api::ollama_chat) {
+    told["message"] = {{"role", "assistant"}, {"content", ""}};
+  } else {
+    told["response"] = "";
+  }
+  told["done"] = true;
+  told["done_reason"] = "load";
+  return told;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,98 @@
+#include "apps/server/model_facts.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <type_traits>
+#include <variant>
+
+#include "spectr/gguf/fingerprint.h"
+#include "spectr/gguf/stored_format.h"
+
+namespace spectr::server {
+namespace {
+
+using SystemTime = std::chrono::system_clock::time_point;
+
+/// When the model's file was written; the epoch where that is not known.
+std::string modified_at(const std::string& path) {
+  std::error_code failure;
+  const auto time = std::filesystem::last_write_time(path, failure);
+  return timestamp_of(
+      failure ? SystemTime()
+              : std::chrono::time_point_cast<SystemTime::duration>(std::chrono::file_clock::to_sys(time)));
+}
+
+/// "7.2M", "1.5B".
+std::string rounded_count(std::uint64_t count) {
+  const double number = static_cast<double>(count);
+  if (number >= 1e9) return fmt::format("{:.1f}B", number * 1e-9);
+  return number >= 1e6 ? fmt::format("{:.1f}M", number * 1e-6) : fmt::format("{:.1f}K", number * 1e-3);
+}
+
+/// The format of most of the numbers.
+std::string quantization_of(const Gguf& file) {
+  std::map<std::uint32_t, std::uint64_t> numbers;
+  std::uint32_t most = 0;
+  for (const GgufTensor& tensor : file.tensors()) {
+    numbers[tensor.type] += tensor.cols() * tensor.rows();
+    if (numbers[tensor.type] > numbers[most]) most = tensor.type;
+  }
+  const auto format = stored_format(most);
+  return format ? std::string(format->name) : "";
+}
+
+Json details_of_model(const Transformer& model) {
+  const Gguf& file = model.file();
+  const std::string& family = model.spec().architecture;
+  return {{"parent_model", ""},
+          {"format", "gguf"},
+          {"family", family},
+          {"families", Json::array({family})},
+          {"parameter_size", rounded_count(file.parameters())},
+          {"quantization_level", quantization_of(file)}};
+}
+
+/// A value of the file's metadata. Arrays are left out, as they may be long, and so is what JSON cannot say.
+Json metadata_json(const GgufValue& value) {
+  return std::visit(
+      []<class T>(const T& held) -> Json {
+        if constexpr (std::is_same_v<T, GgufArray>) {
+          return nullptr;
+        } else {
+          return held;
+        }
+      },
+      value);
+}
+
+}  // namespace
+
+std::string timestamp_of(SystemTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time - seconds).count();
+  const std::time_t whole = std::chrono::system_clock::to_time_t(seconds);
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
+}
+
+ModelFacts ModelFacts::of(const EngineModels& models) {
+  const Gguf& file = models.target->file();
+  ModelFacts facts;
+  facts.listing = {{"modified_at", modified_at(models.path)},
+                   {"size", file.tensor_bytes()},
+                   {"digest", fmt::format("{:016x}", fingerprint_of(file))},
+                   {"details", details_of_model(*models.target)}};
+  facts.metadata = Json::object();
+  for (const std::string_view key : file.keys())
+    facts.metadata[std::string(key)] = metadata_json(*file.find(key));
+  facts.metadata["general.parameter_count"] = file.parameters();
+  return facts;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "apps/server/requests/generation_request.h"
+
+namespace spectr::server {
+
+/// Reads the body of /api/chat or /api/generate, Ollama's API. Throws ApiError that names the field.
+GenerationRequest read_ollama_request(const JsonInput& body, Api api, const RequestDefaults& defaults);
+
+}  // namespace spectr::server
