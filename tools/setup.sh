@@ -3,7 +3,7 @@
 # `root` set to the project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
 
 install=${SPECTR_INSTALL:-yes}  # "no": missing packages are an error
-components='server bench lab gpu mpi capi kernels'  # as in cmake/Components.cmake
+components='server bench lab gpu mpi capi grammar kernels'  # as in cmake/Components.cmake
 
 say() { printf 'spectr: %s\n' "$*" >&2; }
 

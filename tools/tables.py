@@ -197,7 +197,7 @@ def is_near(committed, made):
 
 # Experiments that take a second or so at full size.
 SHORT = {"spectr-bernoulli", "spectr-uniform", "spectr-recursive", "spectr-naive", "spectr-bounds", "spectrpp-subsets",
-         "pareto", "pareto-markov", "mtad-counterexamples"}
+         "pareto", "pareto-markov", "mtad-counterexamples", "verification-counterexamples"}
 # Columns that say how fast a machine is.
 TIMED = {"speed-up", "relative", "ms/input", "s", "J/token", "J/input", "J", "µs here"}
 # Columns that depend neither on it nor on the number of texts.
