@@ -77,6 +77,8 @@ float activate(Activation activation, float clamp, float gate, float up, Roundin
       return silu(gate, rounding) * up;
     case Activation::gelu_tanh:
       return gelu(gate, rounding) * up;
+    case Activation::gelu:
+      break;  // devices do not have it
     case Activation::relu:
       return (gate < 0 ? 0.0f : gate) * up;
     case Activation::clamped_silu: {
