@@ -10,7 +10,7 @@ namespace spectr::server {
 /// {"input": text, tokens or a list of these} → embeddings, as OpenAI's /v1/embeddings has them. A body with
 /// "content" instead is answered as native_embeddings() does. Throw ApiError.
 Json openai_embeddings(Service& service, const std::string& body);
-/// The same as llama.cpp's /embedding has them: a list, each embedding a list of vectors.
+/// Returns embeddings in the form of llama.cpp's /embedding: a list, each a list of vectors.
 Json native_embeddings(Service& service, const std::string& body);
 
 /// {"query", "documents"} → how relevant each document is, the most relevant first; with "texts" instead of

@@ -73,7 +73,7 @@ struct ExactPair {
 /// Rows of two tokens on which the estimates differ with L = 2: (½, ½) → (¾, ¼) at first; after 0 draft and
 /// target agree, after 1 they are disjoint.
 ExactPair hedge_pair();
-/// The same as models.
+/// Returns the same as models.
 PrefixPair models_of(const ExactPair& pair);
 
 }  // namespace spectr::lab

@@ -72,7 +72,7 @@ Result<Continuations> continuations_of(const RecycledVector<Beam>& beams, const 
   return found;
 }
 
-/// What a warp does to each token's logit, its rule included, without what it does to their distribution.
+/// The part of a warp that changes single logits, its rule included, without the filters.
 Result<Warp> penalties_of(const Warp& warp) {
   WarpOptions options = WarpOptions::none();
   const WarpOptions& all = warp.options();

@@ -60,7 +60,7 @@ class NodeDistributions : public RecycledObject {
   double log_likelihood(NodeId node, Token token) const;
 
  private:
-  /// What a feedback makes a node's distribution of.
+  /// The inputs from which a feedback makes a node's distribution.
   struct Base {
     FeedbackState state;
     std::unique_ptr<Distribution> distribution;  // null where set() gave the node's

@@ -115,7 +115,7 @@ Result<void> SuffixDrafter::propose(const BlockStart& start, Models& models, Cho
   const auto offer_below = [&](std::size_t node, double reach) {
     if (grown[node].depth == depth || (node > 0 && start.is_end(grown[node].token))) return;
     for (const Continuation& next : continuations(contexts[node])) {
-      // Those that can still be taken; a product of estimates never grows.
+      // Only these can still be taken: a product of estimates never grows.
       if (reach * next.probability < min_reach_ || next.probability == 0.0) break;
       if (static_cast<std::size_t>(next.token) >= models.vocabulary()) continue;  // a corpus may have them
       offers.push_back({node, next.token, reach * next.probability});

@@ -60,7 +60,7 @@ class SuffixDrafter final : public Drafter {
   /// begin with the last one.
   void follow(const BlockStart& start);
   Context after(const Context& context, Token token) const;
-  /// What may follow, the likeliest first.
+  /// Possible continuations, the likeliest first.
   RecycledVector<Continuation> continuations(const Context& context) const;
 
   std::size_t length_;

@@ -46,7 +46,7 @@ struct TextDelta {
   std::string text;            ///< characters that later tokens cannot change
   std::string reasoning = {};  ///< the same of the reasoning, if it is split from the content
   std::vector<TokenReport> tokens = {};
-  /// Of the prompt's tokens but the first, if the request scores the prompt; they come before all text.
+  /// Scores of the prompt's tokens but the first, if the request wants them; they precede all text.
   std::vector<PromptScore> prompt = {};
 
   void append(TextDelta later);

@@ -13,7 +13,7 @@
 
 namespace spectr {
 
-/// What a row of a block drafter depends on: its depth in the block, or the last token.
+/// The input that a row of a block drafter depends on: its depth in the block, or the last token.
 enum class BlockRows { product, markov };
 
 /// A tabular stand-in for drafters that compute a whole block in one pass. Its rows are taken from a table of

@@ -5,7 +5,7 @@
 
 namespace spectr {
 
-/// What not every backend has. See Requirement.
+/// Features that some backends lack. See Requirement.
 enum class Feature {
   sliding_window,
   score_cap,

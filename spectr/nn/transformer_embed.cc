@@ -27,7 +27,7 @@ Result<void> Transformer::check_text(std::span<const Token> text) const {
   return error("{}: token {} is outside the vocabulary of {}", spec_->file, *unknown, spec_->vocabulary);
 }
 
-/// Of an encoder: the whole sequence is one pass, in which each row attends to all.
+/// Computes an encoder's states: the sequence is one pass, in which each row attends to all.
 Result<std::vector<float>> Transformer::encode(std::span<const Token> text, std::size_t second) const {
   const std::size_t rows = text.size();
   const std::lock_guard lock(mutex_);

@@ -25,7 +25,7 @@ struct DryOptions {
   std::size_t penalty_last_n = 64;  ///< tokens that are searched for repetitions; 0: off
   /// Texts that end repetitions; none: default_sequence_breakers().
   std::optional<std::vector<std::string>> sequence_breakers = {};
-  /// The same as tokens; null: there are none.
+  /// The breakers as tokens; null: there are none.
   std::shared_ptr<const SequenceBreakers> breakers = {};
 
   bool is_on() const { return multiplier > 0.0 && penalty_last_n > 0; }

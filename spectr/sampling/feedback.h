@@ -8,7 +8,7 @@
 
 namespace spectr {
 
-/// What the tokens of a completion so far amount to for a Feedback.
+/// The state of a Feedback after the tokens of a completion so far.
 struct FeedbackState {
   double first = 0.0;   ///< mirostat: μ, the largest surprise; adaptive_p: the weighted sum of probabilities
   double second = 0.0;  ///< adaptive_p: the sum of the weights

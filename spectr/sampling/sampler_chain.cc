@@ -14,8 +14,8 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-/// What is left of a row. `list` has logits above −∞ and is ordered by token. `masked` counts the tokens that
-/// have been excluded but, in llama.cpp, are still candidates: its dynamic temperature counts them.
+/// Candidates left of a row. `list` has logits above −∞ and is ordered by token. `masked` counts the tokens
+/// that have been excluded but, in llama.cpp, are still candidates: its dynamic temperature counts them.
 struct Candidates {
   RecycledVector<Candidate> list;
   std::size_t masked = 0;

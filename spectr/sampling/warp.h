@@ -64,7 +64,7 @@ class Warp {
   /// logit, or nothing but −∞. Cost: O(V), and sorting of what is kept only.
   Result<Distribution> distribution(const Logits& logits, std::span<const Token> history,
                                     std::size_t vocabulary) const;
-  /// The same for a draft model's row, which may lack every token that the rule allows: then the rule is not
+  /// distribution() for a draft model's row. If it lacks every token that the rule allows, the rule is not
   /// applied, for whatever drafts are drawn from, selection is lossless.
   Result<Distribution> draft_distribution(const Logits& logits, std::span<const Token> history,
                                           std::size_t vocabulary) const;

@@ -42,7 +42,7 @@ std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form);
 /// thoughts have been opened, so that it may begin at once.
 std::string_view content_mark(const ReasoningForm& form, std::string_view begun);
 
-/// What an answer begins with that begins with thoughts, and what ends them, as the model writes it.
+/// The marks that open and close thoughts at the beginning of an answer, as the model writes them.
 struct ReasoningMarks {
   std::string_view open, close;
 };

@@ -26,7 +26,7 @@ constexpr std::string_view end_keys[] = {
     "tokenizer.ggml.fim_pad_token_id",
 };
 
-/// Where the file gives a token of infilling, and by which texts it is known.
+/// The keys of a token of infilling in the file, and the texts by which it is known.
 struct InfillSource {
   std::optional<Token> InfillTokens::* token;
   std::string_view key, older_key;  // the latter may be empty

@@ -88,8 +88,8 @@ class Vocabulary {
   /// known_tokens.h) unless the file calls them normal text.
   const std::vector<Token>& ends() const { return ends_; }
   bool is_end(Token token) const;
-  /// As the file gives them (`tokenizer.ggml.fim_pre_token_id` …, or the older `prefix_token_id` …), or else
-  /// as they are known by their text (known_tokens.h).
+  /// Returns them as the file gives them (`tokenizer.ggml.fim_pre_token_id` …, or the older `prefix_token_id`
+  /// …), or else as they are known by their text (known_tokens.h).
   const InfillTokens& infill() const { return infill_; }
 
  private:

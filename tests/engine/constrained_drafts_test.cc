@@ -1,4 +1,4 @@
-// What it is worth that drafts obey a constraint, too: the acceptance of a draft token under a JSON schema,
+// The benefit of drafts that obey a constraint, too: the acceptance of a draft token under a JSON schema,
 // with the mask on the target and on the draft, and on the target alone.
 #include <gtest/gtest.h>
 

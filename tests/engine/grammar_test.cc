@@ -51,7 +51,7 @@ std::vector<Token> allowed(const LogitRule& rule, std::vector<Token> answer) {
   return tokens;
 }
 
-/// The same by a list of all texts of the language.
+/// Computes the allowed tokens from a list of all texts of the language.
 std::vector<Token> expected(const std::vector<std::string>& language, const std::string& said) {
   const Vocabulary& vocabulary = tokenizer().vocabulary();
   std::vector<Token> tokens;

@@ -38,7 +38,7 @@ std::vector<double> sampled(const WarpOptions& options, const std::vector<double
   return all;
 }
 
-/// What llama.cpp's own tests expect has five digits.
+/// Values in llama.cpp's own tests have five digits.
 void expect_probabilities(const std::vector<double>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;

@@ -73,7 +73,7 @@ TEST_F(EchoedPrompts, HaveTheLogProbabilitiesThatTheirTokensHadAsText) {
   }
 }
 
-// What lm-eval does with its local-completions model: context and continuation as ids, one token more, and
+// Requests of lm-eval's local-completions model: context and continuation as ids, one token more, and
 // whether each token is the likeliest.
 TEST_F(EchoedPrompts, RateContinuationsAsEvaluationsWantThem) {
   const std::size_t context = ids_of("Once upon a time").size() + 1;

@@ -19,7 +19,7 @@ struct BlockSettings {
   std::uint32_t seed = 1;
 };
 
-/// What selecting among the drafts of one block costs: rows {method, plan, vocab, laws, filters, k, length,
+/// Returns the cost of selecting among a block's drafts: rows {method, plan, vocab, laws, filters, k, length,
 /// block_us, verify_us, tokens}, for every kind of laws (laws.h), without filters and with top-k 40.
 ///
 /// block_us is the median time of the target's distributions and of the verifier together, which `generate`

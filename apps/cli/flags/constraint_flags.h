@@ -12,7 +12,7 @@ namespace spectr::cli {
 class ConstraintFlags {
  public:
   void add(CLI::App& command);
-  /// What was given; none: the text is free. Throws Failure where a file cannot be read.
+  /// Returns the constraint, if one was given. Throws Failure if a file cannot be read.
   std::optional<Constraint> read() const;
 
  private:

@@ -19,7 +19,7 @@ struct SamplingFlags {
 
   /// Filters, penalties and biases.
   void add(CLI::App& app);
-  /// The same without biases.
+  /// Applies penalties without biases.
   void add_filters(CLI::App& app);
   /// The other samplers of llama.cpp, and their order.
   void add_samplers(CLI::App& app);

@@ -10,7 +10,7 @@
 namespace spectr::server {
 namespace {
 
-/// What means nothing to whoever reads the stream.
+/// Fields that mean nothing to a reader of the stream.
 constexpr std::string_view filler_of(Framing framing) {
   return framing == Framing::lines ? " " : ": still here\n\n";
 }

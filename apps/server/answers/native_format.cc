@@ -101,7 +101,7 @@ class NativeFormat final : public Format {
             {"metrics", {{"speculative_decoding", speculation_of(prepared.decoding, {&result, 1})}}}};
   }
 
-  /// What the request wants of an answer: "timings/prompt_n" is a member of that name.
+  /// Members of the answer that the request asks for: "timings/prompt_n" is a member of that name.
   Json selected(Json whole) const {
     if (head_.request.response_fields.empty()) return whole;
     Json some = Json::object();

@@ -8,14 +8,14 @@
 
 namespace spectr::server {
 
-// What the server tells of itself as Ollama's API has it.
+// Information about the server in the form of Ollama's API.
 
 /// The time now in UTC, as in "2026-01-31T12:00:00.123456Z".
 std::string timestamp();
 
 /// The model's name, file and format.
 Json listed_model(const Service& service);
-/// What the model and its chat template are able to do: "completion", "tools", "thinking", "insert".
+/// Returns the abilities of the model and its chat template: "completion", "tools", "thinking", "insert".
 Json capabilities_of(const Service& service);
 
 Json tags_json(const Service& service);     ///< /api/tags

@@ -26,7 +26,7 @@ Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_
   return id.get<Token>();
 }
 
-/// Of /infill: one prompt, which takes the room that is left for it. With a suffix: one for each text.
+/// Returns one prompt for /infill, which takes the room that is left; with a suffix, one for each text.
 std::vector<std::vector<Token>> infill_prompts(const GenerationRequest& request, const Engine& engine) {
   const Tokenizer& tokenizer = *engine.models().tokenizer;
   InfillRequest infill = *request.infill;

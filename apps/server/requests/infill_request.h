@@ -11,7 +11,7 @@
 
 namespace spectr::server {
 
-/// What surrounds a text that is to be filled in.
+/// The surroundings of a gap that is to be filled.
 struct InfillRequest {
   /// A part of another file, which the model is shown first.
   struct Extra {

@@ -13,7 +13,7 @@
 namespace spectr::server {
 namespace {
 
-/// What ends a text by its lines, as editors want it.
+/// Conditions on lines that end a text, as editors need them.
 void read_line_limits(Fields& fields, GenerationRequest& request) {
   if (const auto indent = fields.count("n_indent", std::numeric_limits<std::int64_t>::min()))
     request.min_indent = static_cast<std::size_t>(std::max<std::int64_t>(*indent, 0));

@@ -227,7 +227,7 @@ class GrammarRule final : public LogitRule {
   std::size_t prompt_;  // tokens
   std::string after_;
   std::shared_ptr<const GrammarTriggers> triggers_;  // null: none
-  // What has been computed for the last sequence.
+  // Results for the last sequence.
   mutable std::mutex mutex_;
   mutable xgrammar::GrammarMatcher matcher_;  // after accepted_ tokens behind begin_
   mutable std::vector<Token> known_;          // of the answer

@@ -12,7 +12,7 @@
 
 namespace spectr {
 
-/// What the text of a completion has to be.
+/// A condition on the text of a completion.
 struct Constraint {
   enum class Kind {
     json_schema,  ///< JSON that a schema describes

@@ -161,7 +161,7 @@ class Checker {
     return check_exclusive(schema, place);
   }
 
-  /// Where one keyword decides, others beside it would be ignored.
+  /// Refuses keywords that would be ignored next to one that decides.
   Result<void> check_combination(const Schema& schema, const std::string& place) const {
     const auto decides =
         std::ranges::find_if(whole, [&](std::string_view name) { return schema.contains(name); });

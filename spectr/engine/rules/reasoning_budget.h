@@ -32,7 +32,7 @@ class ReasoningBudget final : public LogitRule {
  private:
   enum class Place { before, reasoning, content };
 
-  /// What an answer's tokens up to some place amount to.
+  /// The state after an answer's tokens up to some place.
   struct State {
     Place place = Place::before;
     std::size_t spent = 0;   ///< tokens of reasoning within the budget
@@ -50,7 +50,7 @@ class ReasoningBudget final : public LogitRule {
   std::size_t budget_;  // tokens
   std::string open_, close_;
   std::vector<Token> ending_;  // the message and the closing mark
-  // What has been computed for the last sequence: states_[i] is that after the first i tokens of known_.
+  // Results for the last sequence: states_[i] is that after the first i tokens of known_.
   mutable std::mutex mutex_;
   mutable std::vector<Token> known_;
   mutable std::vector<State> states_;

@@ -127,7 +127,7 @@ class LiteralReader {
       }
       if (c == '\\' && i + 1 < rest_.size()) {
         const char escaped = rest_[++i];
-        // What is no escape in Python keeps its backslash.
+        // An unknown escape keeps its backslash, as in Python.
         json += escaped == '\'' ? "" : json_escapes.contains(escaped) ? "\\" : "\\\\";
         json += escaped;
       } else if (c == '"') {
