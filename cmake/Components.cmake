@@ -32,7 +32,9 @@ unset(known)
 
 # The kernels, by the names of their files kernels_NAME.cc: all of the architecture, or without the component "kernels"
 # those that this machine's processor runs best, by Linux's list of its features.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND SPECTR_SANITIZE MATCHES thread)
+  set(SPECTR_KERNELS avx2)  # all kernels run on the same threads, and the others take minutes to compile
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   set(SPECTR_KERNELS avx2 avx2_vnni avx512 avx512_vnni amx)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(SPECTR_KERNELS neon neon_dot)
