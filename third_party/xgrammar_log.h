@@ -2,7 +2,7 @@
 
 #include <string>
 
-/// What xgrammar logs, collected instead of printed.
+/// Messages of xgrammar, collected instead of printed.
 namespace xgrammar_log {
 
 /// Collects the warnings of this thread as long as it lives. One at a time in a thread.

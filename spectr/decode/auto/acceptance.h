@@ -78,7 +78,7 @@ class AcceptanceEstimate {
   static constexpr std::size_t levels = AutoParams::confidences.size();
   using ByLevel = std::array<double, levels>;
 
-  /// What is accepted at a position by level, with K draft sequences that share the first `trunk` tokens.
+  /// The acceptance at a position by level, with K draft sequences that share the first `trunk` tokens.
   ByLevel accepted_at(std::size_t position, std::size_t K, std::size_t trunk = 0) const;
   const ByLevel& confidences_at(std::size_t position) const {
     return (position == 0 ? known_first_ : known_later_).confidences;
