@@ -1,4 +1,4 @@
-// What passes of models cost, measured.
+// Measurements of the costs of passes.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,14 +31,14 @@ TEST(MeasurePasses, MeasuresEveryModelAtTheWidthsThatWereAsked) {
   }
 }
 
-/// What the caches hold: what the last passes needed.
+/// A model of hardware caches: they hold the data of the last passes.
 struct Caches {
   const void* session = nullptr;
   NodeId nodes = 0;
-  int passes = 0;  // of their like, one after the other
+  int passes = 0;  // number of consecutive passes of the same kind
 };
 
-/// Its passes take so long: by the nodes of their tree, and the passes of their like just before.
+/// A model whose passes take a time that depends on the tree's nodes and on preceding equal passes.
 class SleepingModel : public LanguageModel, public Session {
  public:
   using Duration = std::chrono::microseconds (*)(NodeId nodes, int passes);
@@ -66,7 +66,7 @@ class SleepingModel : public LanguageModel, public Session {
   Caches& caches_;
 };
 
-/// Of a target, and a draft model alike.
+/// Measures a target and an identical draft model.
 MeasuredCosts measured_of(SleepingModel::Duration duration) {
   Caches caches;
   const SleepingModel model(duration, caches);
@@ -82,8 +82,8 @@ TEST(MeasurePasses, GivesCostsThatNeverFall) {
   const Costs costs =
       measured([](NodeId nodes, int) { return std::chrono::microseconds(nodes == 1 ? 6000 : 3000); });
   const auto points = costs.target.points();
-  EXPECT_EQ(points[0].seconds, points[1].seconds);
-  EXPECT_EQ(points[1].seconds, points[2].seconds);
+  EXPECT_LE(points[0].seconds, points[1].seconds);  // equal unless another program took a core in between
+  EXPECT_LE(points[1].seconds, points[2].seconds);
 }
 
 TEST(MeasurePasses, GivesNoPassMoreThanNarrowerOnesOneAfterTheOther) {
@@ -99,12 +99,12 @@ TEST(MeasurePasses, CountsPassesThatFollowTheirLike) {
       measured([](NodeId, int passes) { return std::chrono::microseconds(passes < 2 ? 1000 : 100); });
   for (const CostCurve::Point& point : costs.target.points()) {
     EXPECT_GE(point.seconds, 0.0001);
-    EXPECT_LT(point.seconds, 0.0010);  // the lower quartile of a hundred passes or more
+    EXPECT_LT(point.seconds, 0.0010);  // the lower quartile of at least a hundred passes
   }
 }
 
 TEST(MeasurePasses, DoesNotCountPassesThatWereKeptFromRunning) {
-  // Every third pass, the first included, takes far longer than passes settle in.
+  // Every third pass, including the first, takes far longer than the warm-up effects.
   const Costs costs =
       measured([](NodeId, int passes) { return std::chrono::microseconds(passes % 3 == 0 ? 5000 : 300); });
   for (const CostCurve::Point& point : costs.target.points()) {
@@ -116,12 +116,12 @@ TEST(MeasurePasses, DoesNotCountPassesThatWereKeptFromRunning) {
 TEST(MeasurePasses, FindsWhatTakesLongerWhereModelsAlternate) {
   const Costs costs =
       measured([](NodeId, int passes) { return std::chrono::microseconds(passes < 2 ? 1000 : 100); });
-  // 0.9 ms each; that a sleep is 0.45 ms too long in seven passes of seven is taken for impossible.
+  // 0.9 ms each. Seven of seven sleeps being 0.45 ms too long is considered impossible.
   EXPECT_GE(costs.drafts.front().alternation, 0.0009);
 }
 
 TEST(MeasurePasses, SaysWhereTheMachineWasBusy) {
-  // Every other pass takes three times as long as it can.
+  // Every other pass takes three times its undisturbed time.
   const MeasuredCosts busy = measured_of(
       [](NodeId, int passes) { return std::chrono::microseconds(passes % 2 == 0 ? 3000 : 9000); });
   EXPECT_GT(busy.spread, 2.0);
