@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What ./run, ./check and the jobs of tools/ci share: install what is missing, configure, build, test. Sourced with
-# `root` set to the project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
+# Functions of ./run, ./check and tools/ci: install missing packages, configure, build, test. Source it with `root` set
+# to the project's folder. Requires a POSIX shell and a minimal Debian. Prints on standard error only.
 
 install=${SPECTR_INSTALL:-yes}  # "no": missing packages are an error
 components='server bench lab gpu mpi capi grammar kernels'  # as in cmake/Components.cmake
@@ -21,7 +21,7 @@ quietly() {
   fail "$what failed; all of its output is in $log"
 }
 
-# missing_packages GROUP…: lines "package reason" of those packages that are not installed.
+# missing_packages GROUP…: prints lines "package reason" of the packages that are not installed.
 missing_packages() {
   groups=" $* "
   known=$(sed -n 's/^[a-z][a-z]*  *\([^ ]*\).*/\1/p' "$root/tools/packages.txt")
@@ -33,8 +33,8 @@ missing_packages() {
   done <"$root/tools/packages.txt"
 }
 
-# need GROUP…: installs the packages of these groups (tools/packages.txt) as far as they are missing. The tests need those
-# of all components.
+# need GROUP…: installs missing packages of these groups (tools/packages.txt). "test" includes the groups of
+# all components.
 need() {
   case " $* " in *' test '*) set -- "$@" $components ;; esac
   if ! command -v dpkg-query >/dev/null; then
@@ -67,8 +67,8 @@ need() {
 
 memory_max=/sys/fs/cgroup/memory.max
 
-# Prints the number of parallel compilers: one per processor and 1.5 GB of memory, of what is free and of what a
-# container may have.
+# Prints the number of parallel compilers: one per processor, limited to one per 1.5 GB of available memory and of the
+# container's memory limit.
 jobs() {
   {
     nproc || echo 1
@@ -77,13 +77,13 @@ jobs() {
   } 2>/dev/null | sort -n | awk 'NR == 1 { print ($1 > 1 ? $1 : 1) }'
 }
 
-# is_new_enough WHAT VERSION LEAST: refuses an older one.
+# is_new_enough WHAT VERSION LEAST: fails if the version is older.
 is_new_enough() {
   [ -n "$2" ] || fail "$1 is missing: $3 or newer is needed"
   printf '%s\n' "$3" "$2" | sort -VC || fail "$1 is $2, but $3 or newer is needed"
 }
 
-# The versions that packages alone do not promise: other systems have others.
+# Checks tool versions, which packages do not guarantee on other systems.
 check_tools() {
   is_new_enough cmake "$(cmake --version 2>/dev/null | sed -n '1s/.* //p')" 3.25
   compiler=${CXX:-c++}
@@ -94,15 +94,15 @@ check_tools() {
   esac
 }
 
-# Uses ccache if it is installed and no launcher is set. Clones of the project share what it keeps,
-# whatever their folder is called. What the user has set stays.
+# Uses ccache if it is installed and no launcher is set. Clones of the project share its cache, whatever their paths.
+# User settings take precedence.
 use_ccache() {
   kept=$(ccache --get-config cache_dir 2>/dev/null) && mkdir -p "$kept" 2>/dev/null && [ -w "$kept" ] || return 0
   export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
   [ -n "$(ccache --get-config base_dir)" ] || export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
 }
 
-# configured PRESET [CACHE-LINE…]: is build/PRESET ready to build, and does its cache hold these lines?
+# configured PRESET [CACHE-LINE…]: returns 0 if build/PRESET is ready to build and its cache has these lines.
 configured() {
   folder=$root/build/$1
   shift
@@ -112,7 +112,7 @@ configured() {
   done
 }
 
-# configure PRESET [OPTION…]: `cmake --preset`, into an empty folder where the project has been moved.
+# configure PRESET [OPTION…]: runs `cmake --preset`, in an empty folder if the project has moved.
 configure() {
   check_tools
   use_ccache
@@ -126,7 +126,7 @@ configure() {
   (cd "$root" && quietly "$folder/configure.log" "configuring" cmake --preset "$@")
 }
 
-# compile PRESET TARGET…: builds with a line of progress; says nothing where nothing is to do.
+# compile PRESET TARGET…: builds with a progress line; prints nothing if everything is up to date.
 compile() {
   preset=$1
   shift
@@ -142,7 +142,7 @@ compile() {
   fail "the build failed; all of its output is in $log"
 }
 
-# build_program [COMPONENT…]: builds build/release/bin/spectr with these components and those that it had, packages included.
+# build_program [COMPONENT…]: builds build/release/bin/spectr with these and its earlier components, and their packages.
 build_program() {
   built=$(sed -n 's/^SPECTR_COMPONENTS:STRING=//p' "$root/build/release/CMakeCache.txt" 2>/dev/null || true)
   configured release || built=''
@@ -157,21 +157,21 @@ build_program() {
   compile release spectr_cli
 }
 
-# build_tests PRESET TARGET…: builds all components with tests, configured first if necessary.
+# build_tests PRESET TARGET…: builds tests with all components. Configures the build first if necessary.
 build_tests() {
   configured "$1" SPECTR_TESTS:BOOL=ON SPECTR_COMPONENTS:STRING=all || configure "$1"
   compile "$@"
 }
 
-# run_tests PRESET [OPTION…]: runs the tests of build/PRESET through ctest, all or those that the options choose. The
-# last line counts them. With SPECTR_LISTED_SKIPS=1 a skipped test fails unless tests/skips.txt lists it.
+# run_tests PRESET [OPTION…]: runs the tests of build/PRESET with ctest, or those that the options select. The last line
+# counts them. With SPECTR_LISTED_SKIPS=1, a skipped test fails unless tests/skips.txt allows it.
 run_tests() {
   say "testing build/$1"
   folder=$root/build/$1
   rm -f "$folder"/Testing/Temporary/LastTest*.log "$folder/tests-failed"
   {
     (cd "$root" && ctest --preset "$@" --no-tests=error -j "$(jobs)" </dev/null) || : >"$folder/tests-failed"
-  } | tee "$folder/ctest.log"
+  } | tee "$folder/ctest.log" | sed -u -E '/^\[( RUN      |       OK |----------)\]/d'  # failures are easier to find
   outcome=0
   [ ! -f "$folder/tests-failed" ] || outcome=1
   "$root/tools/results" "$folder" || outcome=1
@@ -179,8 +179,8 @@ run_tests() {
   return $outcome
 }
 
-# check_skips FOLDER LOG…: with SPECTR_LISTED_SKIPS=1, fails if these logs of tests of the build in FOLDER name a skipped
-# test that is not listed.
+# check_skips FOLDER LOG…: with SPECTR_LISTED_SKIPS=1, fails if these test logs of the build in FOLDER contain a skipped
+# test that is not allowed.
 check_skips() {
   [ "${SPECTR_LISTED_SKIPS-0}" = 1 ] && [ -x "$root/tools/skips" ] || return 0
   folder=$1
@@ -188,14 +188,14 @@ check_skips() {
   "$root/tools/skips" --build "$folder" "$@" >&2
 }
 
-# Sanitizers name lines with the help of addr2line, which comes along with every compiler.
+# Lets sanitizers resolve source lines with addr2line, which every compiler package includes.
 name_lines() {
   helper=external_symbolizer_path=$(command -v addr2line)
   export ASAN_OPTIONS="${ASAN_OPTIONS-$helper}" TSAN_OPTIONS="${TSAN_OPTIONS-$helper}"
 }
 
-# show_progress WHAT: prints the percentage of ninja's lines "[12/345] …" and, after a while, the time left at the rate so
-# far: in place on a terminal, else every tenth.
+# show_progress WHAT: converts ninja's lines "[12/345] …" to a percentage and, after a while, an estimate of the
+# remaining time; updated in place on a terminal, else printed every 10 %.
 show_progress() {
   shown=-1 began=$(date +%s)
   while read -r line; do
@@ -217,8 +217,8 @@ show_progress() {
   if [ -t 2 ] && [ "$shown" -ge 0 ]; then echo >&2; fi
 }
 
-# fetch_pinned NAME: unpacks the packages of tools/pins/NAME.txt into build/NAME-root. If one of them is gone, a test
-# counts as skipped, and the status is 1.
+# fetch_pinned NAME: unpacks the packages of tools/pins/NAME.txt into build/NAME-root. If one is no longer available,
+# counts a test as skipped and returns 1.
 fetch_pinned() {
   outcome=0
   "$root/tools/pinned" "$root/tools/pins/$1.txt" "$root/build/$1-root" || outcome=$?
@@ -231,9 +231,9 @@ fetch_pinned() {
   return 1
 }
 
-# long_under_sanitizers: a GoogleTest filter of tests that take longest under sanitizers although shorter tests run the same
-# code: enumerations, kernels of GPUs for every shape, whole experiments, and programs that start again and again. Under
-# sanitizers they are left to tools/ci/nightly.
+# long_under_sanitizers: prints a GoogleTest filter of the slowest tests under sanitizers whose code is covered by
+# shorter ones: enumerations, GPU kernels for every shape, whole experiments, and programs that are started repeatedly.
+# With sanitizers, only tools/ci/nightly runs them.
 long_under_sanitizers() {
   printf '%s:' 'Exactness.*' 'Auto.HasTheTargetsDistribution*' 'SampledDistribution.*' 'Tickets.ATokenOfManyPieces*' \
     '*BlocksOfALongText*' 'Greedy.EveryMethod*' 'LargeVocabulary.*' 'ChatLimits.*Grow*' 'ChatLimits.BoundRepetition*' \
@@ -266,8 +266,8 @@ long_under_sanitizers() {
     'CostFileTest.AcceptanceIsLearned*' 'BenchWidths.*Contract' 'BenchMethods.EnergyIs*' 'BenchSelect.Times*'
 }
 
-# long_models: a GoogleTest filter of those whole models that take longest to compute, with others of their architecture
-# that remain. What is emulated or sanitized leaves them to tools/ci/nightly.
+# long_models: prints a GoogleTest filter of the slowest whole models; other models of their architectures remain. With
+# emulation or sanitizers, only tools/ci/nightly runs them.
 long_models() {
   printf 'Models/Cpu.GivesTheLogitsOfTheReference/%s:' 'qwen35*' 'gptoss*' 'gemma4*' '*joined' '*yarn*' 'mistral3*' \
     'phi3*' '*formatsgrids' '*formats256'
