@@ -14,7 +14,7 @@
 namespace spectr {
 namespace {
 
-/// Bytes of a segment, at least: some of the system's large pages.
+/// Minimum segment size in bytes: several of the system's huge pages.
 constexpr std::size_t segment_bytes = std::size_t{32} << 20;
 
 constexpr std::size_t alignment = 64;
@@ -35,7 +35,7 @@ class BlockPool::Segments {
   explicit Segments(std::size_t block_bytes)
       : apart_(round_up(block_bytes, alignment)), blocks_(div_up(segment_bytes, apart_)) {}
 
-  /// Earlier segments come first, so that later ones become empty.
+  /// Returns a free block. Prefers earlier segments, so that later ones become empty and can be freed.
   Block* take() {
     const std::lock_guard lock(mutex_);
     auto segment = std::ranges::find_if(segments_, [](const Segment& one) { return !one.free.empty(); });
@@ -47,18 +47,18 @@ class BlockPool::Segments {
     return block;
   }
 
-  /// Nobody holds the block any more. Returns whether nobody needs these segments any more either.
+  /// Takes back a block without holders. Returns true if the pool is gone and no block is held any more.
   bool give_back(Block& block) {
     const std::lock_guard lock(mutex_);
     auto& segment = *static_cast<Segment*>(block.segment);
-    segment.free.push_back(&block);  // takes no memory: it had as many
+    segment.free.push_back(&block);  // does not allocate: capacity for all blocks is reserved
     --used_;
     if (segment.free.size() == blocks_ && segments_.size() > 1)
       segments_.remove_if([&](const Segment& one) { return &one == &segment; });
     return is_abandoned_ && used_ == 0;
   }
 
-  /// The pool is gone. Returns whether nobody holds a block.
+  /// Marks the pool as gone. Returns true if no block is held.
   bool abandon() {
     const std::lock_guard lock(mutex_);
     is_abandoned_ = true;
@@ -84,7 +84,7 @@ class BlockPool::Segments {
     }
     ZeroedPages pages;
     std::unique_ptr<Block[]> all;
-    std::vector<Block*> free;  // the last one is taken first
+    std::vector<Block*> free;  // used as a stack
   };
 
   const std::size_t apart_, blocks_;

@@ -5,9 +5,9 @@
 
 namespace spectr {
 
-/// A share in a block of a BlockPool, or none: the block is given back when nobody holds it any more. Who
-/// holds a block that others may hold too writes to a copy of it. Shares may be on any threads, and may
-/// outlive the pool.
+/// A reference-counted handle to a block of a BlockPool, possibly empty. The block returns to the pool when
+/// its last holder is gone. A holder must not write to a block that others may hold; it writes to a copy
+/// instead. Handles can live on any thread and can outlive the pool.
 class SharedBlock {
  public:
   SharedBlock() = default;
@@ -19,7 +19,7 @@ class SharedBlock {
   }
   ~SharedBlock();
 
-  /// The block's memory. Requires: it holds one.
+  /// Returns the block's memory. Requires: the handle is not empty.
   std::byte* data() const;
 
   friend bool operator==(const SharedBlock&, const SharedBlock&) = default;
@@ -32,9 +32,9 @@ class SharedBlock {
   Block* block_ = nullptr;
 };
 
-/// Blocks of one size, in segments of the system's memory: the pool grows without copying anything, a block
-/// takes memory only as it is written to, and a segment that no block is held of goes back to the system, but
-/// for one. Thread-safe.
+/// A pool of blocks of one size, allocated from the system in segments. The pool grows without copying, and a
+/// block occupies physical memory only once it is written to. Segments without held blocks are returned to
+/// the system, except for one. Thread-safe.
 class BlockPool {
  public:
   /// Requires: block_bytes > 0.
@@ -43,12 +43,12 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// Returns a block that nobody holds. It begins at a multiple of 64 bytes; what it holds is zeros, or what
-  /// another holder has left. Asks for memory where all segments are full. Throws std::bad_alloc.
+  /// Returns a block that nobody else holds, aligned to 64 bytes. It contains zeros or the data of a former
+  /// holder. Allocates a new segment if all are full. Throws std::bad_alloc.
   SharedBlock take();
 
   std::size_t block_bytes() const { return block_bytes_; }
-  /// Blocks that are held.
+  /// Number of blocks that are held.
   std::size_t used_blocks() const;
 
  private:
@@ -56,7 +56,7 @@ class BlockPool {
   class Segments;
 
   std::size_t block_bytes_;
-  Segments* segments_;  // lives as long as the pool and the last of its blocks
+  Segments* segments_;  // lives until both the pool and its last held block are gone
 };
 
 }  // namespace spectr

@@ -6,7 +6,7 @@
 
 namespace spectr {
 
-/// A precondition was broken by the calling code. Never caused by user input.
+/// Thrown if the calling code violates a precondition. Never caused by user input.
 class BrokenContract : public std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -19,5 +19,5 @@ class BrokenContract : public std::logic_error {
 
 }  // namespace spectr
 
-/// States a precondition; throws BrokenContract where it does not hold.
+/// Checks a precondition; throws BrokenContract if it does not hold.
 #define SPECTR_CHECK(condition) ((condition) ? void(0) : ::spectr::broken_contract(#condition))

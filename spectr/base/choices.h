@@ -8,22 +8,22 @@
 
 namespace spectr {
 
-/// What a random choice is for. No two purposes ever share a random number.
+/// The purpose of a random choice. Different purposes never share a random number.
 enum class Purpose : std::uint32_t { draft, select, residual, bonus, test };
 
-/// Where in a run a choice is made. Positions alone are not enough: one that was drafted and not kept is
-/// drawn again in the next block, and the first look must not be correlated with the second.
+/// Identifies a random choice within a run. The position alone is not enough: a rejected position is drafted
+/// again in the next block, and the second draft must not be correlated with the first.
 struct Place {
   std::uint64_t block = 0;     ///< number of blocks before this one
   std::uint64_t node = 0;      ///< draft or node within the block
-  std::uint64_t position = 0;  ///< position in the text
+  std::uint64_t position = 0;  ///< position in the sequence
   Purpose purpose = Purpose::test;
 };
 
-/// The only source of randomness of plans, drafters and verifiers: discrete choices from given weights.
+/// Discrete choices from given weights: the only source of randomness of plans, drafters and verifiers.
 ///
-/// Two implementations: CounterRandom draws them, Enumerator goes through every outcome with its exact
-/// probability. What is sampled and what is proven is thus the same code.
+/// There are two implementations. CounterRandom samples; Enumerator visits every outcome with its exact
+/// probability. The code that is sampled is therefore the code whose distribution is verified.
 class Choices {
  public:
   virtual ~Choices() = default;
@@ -36,13 +36,13 @@ class Choices {
   /// weights of those not drawn yet. Returns them in the order drawn. Requires: weights finite and ≥ 0.
   RecycledVector<std::size_t> draw_different(std::span<const double> weights, std::size_t k);
 
-  /// The set of those indices, ascending.
+  /// Draws indices as draw_different() does, but returns them in ascending order.
   virtual RecycledVector<std::size_t> draw_set(std::span<const double> weights, std::size_t k);
 
-  /// The choices that follow are made at `place`; no place is entered twice in a run.
+  /// Sets the place of the choices that follow. No place may be entered twice in a run.
   virtual void enter(const Place& place) = 0;
 
-  /// True with probability p (clamped to [0, 1]); draws nothing where the answer is certain.
+  /// Returns true with probability p, clamped to [0, 1]. Draws nothing if the clamped p is 0 or 1.
   bool accept(double p) {
     if (!(p > 0.0)) return false;
     if (p >= 1.0) return true;

@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-// Weights that are passed over at a time.
+// Number of weights that are skipped at a time.
 constexpr std::size_t block = 64;
 
 struct Product {
@@ -58,7 +58,7 @@ std::size_t CounterRandom::draw(std::span<const double> weights) {
       within += part[i];
       if (part[i] > 0.0 && target < within) return begin + i;
     }
-    below += sum;  // the two sums round differently: the next positive weight it is
+    below += sum;  // rounding made the block's sum too large; take the next positive weight
   }
   std::size_t last = weights.size() - 1;
   while (!(weights[last] > 0.0)) --last;

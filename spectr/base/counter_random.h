@@ -12,8 +12,8 @@ namespace spectr {
 std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
                                         std::array<std::uint64_t, 2> key);
 
-/// Replayable choices: the number drawn is a function of (seed, sample, place, index of the draw within the
-/// place) and of nothing else, so it depends neither on threads nor on other requests.
+/// Reproducible choices. Each number is a function of (seed, sample, place, index of the draw within the
+/// place) only, so it depends neither on threads nor on other requests.
 class CounterRandom final : public Choices {
  public:
   explicit CounterRandom(std::uint64_t seed, std::uint64_t sample = 0) : key_{seed, sample} {}

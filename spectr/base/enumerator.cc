@@ -34,7 +34,7 @@ std::size_t Enumerator::draw(std::span<const double> weights) {
 
 RecycledVector<std::size_t> Enumerator::draw_set(std::span<const double> weights, std::size_t k) {
   if (weights.size() > 64) return Choices::draw_set(weights, k);
-  // P(S) = Σ_{i∈S} P(S∖i) · w_i / (total − w(S∖i)), set size by set size.
+  // P(S) = Σ_{i∈S} P(S∖i) · w_i / (total − w(S∖i)), in order of increasing set size.
   using Set = std::uint64_t;
   std::map<Set, double> sets = {{0, 1.0}};
   for (std::size_t size = 0; size < k; ++size) {

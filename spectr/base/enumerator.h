@@ -7,32 +7,32 @@
 
 namespace spectr {
 
-/// Goes through every outcome of code that asks for its randomness through Choices.
+/// Enumerates every outcome of code that takes its randomness from Choices.
 ///
 ///     Enumerator outcomes;
 ///     do {
 ///       distribution[plan.select(drafts, outcomes).token] += outcomes.probability();
 ///     } while (outcomes.next());
 ///
-/// The probabilities of all outcomes sum to 1. Requires: the code is a function of its choices; one that asks
-/// for other weights after the same choices is found out when an index of another weight comes up. Cost: one
-/// run of the code per outcome.
+/// The probabilities of all outcomes sum to 1. Requires: the code is a function of its choices. Code that
+/// passes different weights after the same choices is detected when it draws an index whose weight has
+/// changed. Cost: one run of the code per outcome.
 class Enumerator final : public Choices {
  public:
   std::size_t draw(std::span<const double> weights) override;
-  /// Goes through the sets rather than through the orders in which they can be drawn.
+  /// Enumerates the sets rather than the orders in which they can be drawn.
   RecycledVector<std::size_t> draw_set(std::span<const double> weights, std::size_t k) override;
   void enter(const Place&) override {}
 
-  /// Probability of the outcome that has just been run.
+  /// Returns the probability of the outcome of the run that has just ended.
   double probability() const;
 
-  /// Moves on to the next outcome; false when all have been run.
+  /// Advances to the next outcome. Returns false if all outcomes have been run.
   bool next();
 
  private:
   struct Branch {
-    std::size_t index;  // taken in this run
+    std::size_t index;  // chosen in this run
     std::vector<double> weights;
     double total;  // Σ weights
   };

@@ -19,7 +19,7 @@ KeyedHash::Key KeyedHash::draw_key() {
 
 std::size_t KeyedHash::operator()(std::string_view text) const {
   std::uint64_t h = text.size() & prime;
-  constexpr std::size_t bytes = 7;  // of one coefficient: they are less than the prime
+  constexpr std::size_t bytes = 7;  // per coefficient, so that each is less than the prime
   while (!text.empty()) {
     std::uint64_t coefficient = 0;
     const std::size_t taken = std::min(bytes, text.size());

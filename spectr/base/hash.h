@@ -6,7 +6,7 @@
 
 namespace spectr {
 
-/// FNV-1a over words of 64 bits: tells contents apart, but not against somebody who wants it not to.
+/// FNV-1a over 64-bit words. Detects different contents, but not if an adversary chooses them.
 class Fnv1a {
  public:
   void add(std::uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3u; }
@@ -16,23 +16,23 @@ class Fnv1a {
   std::uint64_t value_ = 0xcbf29ce484222325u;
 };
 
-/// Hashes what comes from outside, for the standard library's tables: its own hash has no key, so that a file
-/// can be written whose every text falls into one bucket.
+/// A keyed hash for standard library tables whose keys come from outside. The library's own hash has no key,
+/// so an attacker could write a file whose texts all fall into one bucket.
 ///
-/// Theorem (Carter and Wegman 1979). Of different texts of at most n bytes, chosen by whoever does not know
-/// the key, two share one of B buckets with probability at most 1/B + (n/7 + 2) / (2⁶¹ − 1), nearly.
-/// *Why:* texts are polynomials over the field of 2⁶¹ − 1 elements, different ones as they begin with their
-/// length; two of them agree at as many points as their degree at most. What differs at the point of the key
-/// is taken by h ↦ a h + b to pairs of different elements, each as often as any other, and a bijection
-/// changes nothing of it. So are numbers, halves h and l, by h x + l a + b.
+/// Theorem (Carter and Wegman 1979). Two different texts of at most n bytes, chosen without knowledge of the
+/// key, share one of B buckets with probability at most 1/B + (n/7 + 2) / (2⁶¹ − 1), approximately. *Why:*
+/// texts are polynomials over the field of 2⁶¹ − 1 elements. Different texts give different ones, since each
+/// starts with its length. Two polynomials agree at no more points than their degree. Values that differ at
+/// the key's point are mapped by h ↦ a h + b to a uniformly distributed pair of different elements, and the
+/// final bijection preserves this. Numbers with halves h and l are hashed by h x + l a + b.
 ///
-/// The key is drawn when the program makes the first of these. Nothing but the place in a table may depend on
-/// it.
+/// The key is drawn when the program constructs its first KeyedHash. Only positions in tables may depend on
+/// the key.
 class KeyedHash {
  public:
   KeyedHash();
 
-  // Not noexcept: so libstdc++ keeps the values beside the elements instead of computing them again.
+  // Not noexcept, so that libstdc++ caches the hash with each element instead of recomputing it.
   std::size_t operator()(std::string_view text) const;
   std::size_t operator()(std::uint64_t number) const noexcept {
     const std::uint64_t high = number >> 32, low = number & 0xffffffffu;
@@ -43,19 +43,19 @@ class KeyedHash {
   __extension__ using Wide = unsigned __int128;
   static constexpr std::uint64_t prime = (std::uint64_t{1} << 61) - 1;
 
-  struct Key {  // elements of the field, a not 0
+  struct Key {  // elements of the field; a is not 0
     std::uint64_t point, a, b;
   };
   static Key draw_key();
 
-  /// Requires: less than 2¹²³.
+  /// Returns number mod prime. Requires: number < 2¹²³.
   static std::uint64_t reduced(Wide number) {
     const std::uint64_t folded =
         (static_cast<std::uint64_t>(number) & prime) + static_cast<std::uint64_t>(number >> 61);
     return folded >= prime ? folded - prime : folded;
   }
 
-  /// A bijection: values that lie in steps, as those of numbers in steps do, are scattered.
+  /// A bijection that scatters values with a constant stride, such as the hashes of evenly spaced numbers.
   static std::uint64_t scattered(std::uint64_t value) {
     value = (value ^ value >> 32) * 0x9e3779b97f4a7c15u;
     return value ^ value >> 29;

@@ -7,13 +7,13 @@
 
 namespace spectr {
 
-/// How many of the numbers seen lie in which of some ranges, and their sum.
+/// A histogram with upper bounds, and the sum of the values that were added.
 template <std::size_t ranges>
 class Histogram {
  public:
   using Bounds = std::array<double, ranges>;
 
-  /// Requires: ascending bounds. What exceeds the last one is counted in the sum and in all() alone.
+  /// Requires: ascending bounds. Values above the last bound are counted only in the sum and in all().
   constexpr explicit Histogram(const Bounds& bounds) : bounds_(bounds) {}
 
   void add(double number) {
@@ -24,7 +24,7 @@ class Histogram {
   }
 
   const Bounds& bounds() const { return bounds_; }
-  /// Numbers of at most bounds()[i].
+  /// Returns the number of values ≤ bounds()[i].
   std::uint64_t up_to(std::size_t i) const {
     std::uint64_t count = 0;
     for (std::size_t j = 0; j <= i; ++j) count += counts_[j];

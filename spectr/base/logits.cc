@@ -27,8 +27,8 @@ RecycledVector<Candidate> top_of(std::span<const Number> logits, std::size_t k) 
     const auto best = std::ranges::find(logits, max);
     return {{max, static_cast<Token>(best - logits.begin())}};
   }
-  // One pass: a list of at most 4 k + 64 is cut to the k best as it fills up, and k tokens that came before
-  // reach the bar; at equal logits the earlier one wins.
+  // Single pass: a list of at most 4 k + 64 candidates is cut to the best k when it is full. The k-th best
+  // logit becomes the bar, and only larger logits are added, because an earlier token wins a tie.
   const std::size_t room = std::min(4 * k + 64, logits.size());
   RecycledVector<Candidate> found;
   found.reserve(room);

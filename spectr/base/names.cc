@@ -31,7 +31,7 @@ void append_escaped(std::string_view bytes, std::string& out) {
   }
 }
 
-/// Appends the characters that fit into `limit` bytes of `text`; true if these are all.
+/// Appends the characters that fit into `limit` bytes of `text`. Returns true if these are all characters.
 bool append_text(std::string_view text, std::size_t limit, std::string& out) {
   std::size_t at = 0;
   while (at < text.size()) {

@@ -10,7 +10,7 @@
 
 namespace spectr {
 
-/// The names of a table's rows, one behind the other.
+/// Returns the names of a table's rows, separated by `separator`.
 template <class Table>
 std::string names_of(const Table& table, std::string_view separator) {
   std::string names;
@@ -18,8 +18,8 @@ std::string names_of(const Table& table, std::string_view separator) {
   return names;
 }
 
-/// The row of a table with this `name`, or an error that lists the names. `what` is one of its rows, as in
-/// "there is no plan 'x'; the plans are a, b". The table must outlive the result.
+/// Returns the row of a table with this `name`, or an error that lists the names. `what` names the kind of
+/// row, as in "there is no plan 'x'; the plans are a, b". The table must outlive the result.
 template <class Table>
 auto find_named(const Table& table, std::string_view what, std::string_view name)
     -> Result<const std::ranges::range_value_t<Table>*> {
@@ -28,11 +28,11 @@ auto find_named(const Table& table, std::string_view what, std::string_view name
   return error("there is no {} '{}'; the {}s are {}", what, name, what, names_of(table, ", "));
 }
 
-/// Foreign text made fit for one line of a message: control characters, quotes, backslashes and bytes that
-/// are not UTF-8 are escaped; what is longer than `limit` bytes is cut, and "…" follows.
+/// Escapes foreign text for one line of a message: control characters, quotes, backslashes and bytes that are
+/// not UTF-8. Text longer than `limit` bytes is truncated and followed by "…".
 std::string escape(std::string_view text, std::size_t limit = 80);
 
-/// The same in double quotes ("…" stands behind them).
+/// Returns the escaped text in double quotes. The "…" of a truncated text follows the closing quote.
 std::string quote(std::string_view text, std::size_t limit = 80);
 
 }  // namespace spectr

@@ -12,12 +12,12 @@
 namespace spectr {
 namespace {
 
-/// That this thread may run on.
+/// Returns the processors in this thread's affinity mask.
 std::vector<int> allowed_processors() {
   std::vector<int> processors;
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;  // more than a set can hold
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;  // too many processors for a cpu_set_t
   for (int i = 0; i < CPU_SETSIZE; ++i) {
     if (CPU_ISSET(i, &set)) processors.push_back(i);
   }

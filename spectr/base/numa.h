@@ -7,18 +7,18 @@
 
 namespace spectr {
 
-/// The numbers of a list as Linux writes it: "0-3,8" is 0, 1, 2, 3, 8. Empty where it is none.
+/// Parses a processor list in Linux's format: "0-3,8" is 0, 1, 2, 3, 8. Returns nothing if it is malformed.
 std::vector<int> parse_processor_list(std::string_view list);
 
-/// The processors beside each memory, of those that this thread may run on; memories without any are left
-/// out. One of all processors where the system tells of no memories. `folder`: where it does.
+/// Returns the processors of each NUMA node that this thread may run on; nodes without any are left out.
+/// Returns a single node with all allowed processors if `folder`, a directory of sysfs, lists no nodes.
 std::vector<std::vector<int>> numa_nodes(const std::filesystem::path& folder = "/sys/devices/system/node");
 
-/// Which of the nodes this thread runs on at the moment. Requires: there is one.
+/// Returns the index of the node that this thread is running on; 0 if none has its processor.
 std::size_t current_node(std::span<const std::vector<int>> nodes);
 
-/// While it lives, this thread and those that it starts run on these processors only, so that what they are
-/// the first to write lies in the memory beside them. Without effect where the system does not let them.
+/// Restricts this thread, and threads that it starts, to these processors while the object lives. Memory that
+/// they touch first is then allocated on their node. Has no effect if the system refuses.
 class RunningOn {
  public:
   explicit RunningOn(std::span<const int> processors);
@@ -26,7 +26,7 @@ class RunningOn {
   RunningOn(const RunningOn&) = delete;
   RunningOn& operator=(const RunningOn&) = delete;
 
-  /// Lets it stay so.
+  /// Keeps the restriction after the object's end.
   void keep() { before_.clear(); }
 
  private:

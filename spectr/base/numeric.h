@@ -12,22 +12,22 @@
 
 namespace spectr {
 
-/// a per b, 0 where nothing was counted or no time has passed.
+/// Returns a / b, or 0 if b is not positive: for rates over counts or times that can be 0.
 inline double ratio(double a, double b) {
   return b > 0.0 ? a / b : 0.0;
 }
 
-/// n / by, rounded up. Requires: by > 0; n + by does not overflow.
+/// Returns n / by, rounded up. Requires: by > 0; n + by does not overflow.
 constexpr std::size_t div_up(std::size_t n, std::size_t by) {
   return (n + by - 1) / by;
 }
 
-/// The least multiple of `by` from n on. Requires: by > 0; n + by does not overflow.
+/// Returns the smallest multiple of `by` that is ≥ n. Requires: by > 0; n + by does not overflow.
 constexpr std::size_t round_up(std::size_t n, std::size_t by) {
   return div_up(n, by) * by;
 }
 
-/// A sum that carries its own rounding error along (Neumaier). Error of n terms: 2⁻⁵³ |Σ x| and
+/// A compensated sum (Neumaier). Error for n terms: 2⁻⁵³ |Σ x| and
 /// (n 2⁻⁵³)² Σ |x|.
 class Sum {
  public:
@@ -42,8 +42,8 @@ class Sum {
   double high_ = 0.0, low_ = 0.0;
 };
 
-/// Σ term(i) over begin ≤ i < end, each asked for once and in order; gathered block by block, so that
-/// rounding does not grow with the number of terms. Error: below 2⁻⁴³ Σ |term|.
+/// Returns Σ term(i) over begin ≤ i < end, evaluating each term once and in order. The terms are summed in
+/// blocks, so that the rounding error does not grow with their number. Error: below 2⁻⁴³ Σ |term|.
 template <class Term>
 double sum_in_blocks(std::size_t begin, std::size_t end, Term&& term) {
   constexpr std::size_t block = 1024;
@@ -57,7 +57,7 @@ double sum_in_blocks(std::size_t begin, std::size_t end, Term&& term) {
   return total.value();
 }
 
-/// Σ x[j] in eight running sums, which do not wait for one another. Error: below n · 2⁻⁵³ Σ |x[j]|.
+/// Returns Σ x[j] from eight independent partial sums. Error: below n · 2⁻⁵³ Σ |x[j]|.
 inline double sum_of(std::span<const double> x) {
   constexpr std::size_t running = 8;
   std::array<double, running> sums{};
@@ -69,7 +69,7 @@ inline double sum_of(std::span<const double> x) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/// Number `at`, from 0 on, of the numbers in ascending order.
+/// Returns element `at`, counted from 0, of the numbers in ascending order.
 /// Requires: at < numbers.size().
 inline double nth_smallest(std::vector<double> numbers, std::size_t at) {
   SPECTR_CHECK(at < numbers.size());
@@ -78,13 +78,13 @@ inline double nth_smallest(std::vector<double> numbers, std::size_t at) {
   return *place;
 }
 
-/// The number in the middle, the higher one of two. Requires: at least one number.
+/// Returns the median; of an even count, the higher of the two middle numbers. Requires: at least one number.
 inline double median(std::vector<double> numbers) {
   const std::size_t middle = numbers.size() / 2;
   return nth_smallest(std::move(numbers), middle);
 }
 
-/// The number that a quarter of the others is below. Requires: at least one number.
+/// Returns the lower quartile: a quarter of the numbers are at most it. Requires: at least one number.
 inline double lower_quartile(std::vector<double> numbers) {
   const std::size_t quarter = numbers.size() / 4;
   return nth_smallest(std::move(numbers), quarter);

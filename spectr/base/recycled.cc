@@ -21,12 +21,12 @@ namespace {
 
 constexpr bool keeps_memory = SPECTR_KEEPS_MEMORY;
 
-/// A piece that nobody uses; the next one of its size lies behind it.
+/// A free piece of memory, linked to the next free one of its size.
 struct Piece {
   Piece* next;
 };
 
-/// Pieces of 2^i bytes at [i].
+/// A thread's free lists; sizes[i] holds pieces of 2^i bytes.
 struct Shelf {
   struct Size {
     Piece* first = nullptr;
@@ -38,10 +38,10 @@ struct Shelf {
   bool closed = false;
 };
 
-// Without a destructor, so that objects that outlive the thread's others can still give back.
+// No destructor, so that objects destroyed after other thread-local objects can still be given back.
 constinit thread_local Shelf shelf;
 
-/// Empties the thread's shelf when it ends.
+/// Frees the thread's kept memory when it ends.
 struct Closing {
   ~Closing() {
     shelf.closed = true;
@@ -76,7 +76,7 @@ void give(void* memory, std::size_t bytes) noexcept {
   thread_local const Closing closing;
   const std::size_t i = size_class(bytes);
   Shelf::Size& size = shelf.sizes[i];
-  if (size.used > 0) --size.used;  // or else another thread took it
+  if (size.used > 0) --size.used;  // 0 if other threads took the pieces
   if (!keeps_memory || shelf.closed || size.kept + size.used >= size.max_used) {
     ::operator delete(memory);
     return;

@@ -7,28 +7,28 @@
 
 namespace spectr {
 
-/// Memory for what is made and dropped all the time, in a few sizes: distributions, plans, drafts. A thread
-/// keeps what it gives back and takes it again, so that a decoding loop asks the system for nothing once it
-/// has seen its sizes. Sizes are rounded up to powers of two. Of a size, a thread never keeps more pieces
-/// than the most by which those that it took were ahead of those that it gave back, whichever thread took or
-/// gives back the same piece; when it ends or trims, it gives all back to the system. Under AddressSanitizer
-/// nothing is kept, so that it sees every use after the end.
+/// Memory for short-lived objects of few sizes: distributions, plans, drafts. A thread keeps freed memory and
+/// reuses it, so that a decoding loop allocates nothing from the system once it has seen its sizes. Sizes are
+/// rounded up to powers of two. For each size, a thread keeps at most as many pieces as it has had in use at
+/// once, counted as pieces taken minus pieces given back on this thread, even if another thread took them.
+/// All kept memory returns to the system when the thread ends or trims. Under AddressSanitizer nothing is
+/// kept, so that every use after free is detected.
 namespace recycled {
 
-/// Whether this build keeps memory.
+/// Returns true if this build keeps freed memory.
 bool keeps();
 
-/// Throws std::bad_alloc where the system has no memory. Aligned as operator new aligns. O(1).
+/// Allocates memory with the alignment of operator new. Throws std::bad_alloc. O(1).
 void* take(std::size_t bytes);
-/// Gives back what take(bytes) gave, on any thread. O(1).
+/// Frees memory that take(bytes) returned on any thread. O(1).
 void give(void* memory, std::size_t bytes) noexcept;
-/// Gives all memory that this thread keeps back to the system, and forgets which sizes it has seen. Call it
-/// when the thread becomes idle.
+/// Returns all memory that this thread keeps to the system and resets its usage peaks. Call it when the
+/// thread becomes idle.
 void trim() noexcept;
 
 }  // namespace recycled
 
-/// The allocator of such memory, for types that need no more than operator new's alignment.
+/// Allocator of recycled memory, for types that need no more than operator new's alignment.
 template <class T>
 struct RecyclingAllocator {
   using value_type = T;
@@ -52,8 +52,8 @@ struct RecyclingAllocator {
 template <class T>
 using RecycledVector = std::vector<T, RecyclingAllocator<T>>;
 
-/// Base of classes whose single objects (std::make_unique) live in such memory. Where they are deleted
-/// through a base class, its destructor is virtual. None may ask for more than operator new's alignment.
+/// Base of classes whose single objects (std::make_unique) live in recycled memory. If they are deleted
+/// through a base class, its destructor must be virtual. Over-aligned classes are not supported.
 struct RecycledObject {
   static void* operator new(std::size_t bytes) { return recycled::take(bytes); }
   static void* operator new(std::size_t, std::align_val_t) = delete;

@@ -8,7 +8,7 @@
 
 namespace spectr {
 
-/// Room for n numbers, whose values are not set: for what is written before it is read.
+/// An array of n uninitialised numbers, for data that is written before it is read.
 template <class T>
   requires std::is_trivial_v<T>
 class RecycledArray {

@@ -2,7 +2,7 @@
 
 namespace spectr {
 
-/// Between two looks at what another thread is to change: 40 to 140 cycles that leave the core to others.
+/// Pauses a spin loop for 40 to 140 cycles, leaving the core's resources to its other hardware threads.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -8,21 +8,21 @@
 
 namespace spectr {
 
-/// The kind of an error, for programs; statuses of HTTP and of processes follow from it.
+/// The kind of an error, for programs. HTTP statuses and exit codes are derived from it.
 enum class ErrorCode {
   bad_input,      ///< a request, a setting or a file is wrong
   unsupported,    ///< this build, machine or model cannot do it
   io,             ///< a file or an address cannot be used
   context_full,   ///< the sequence is longer than the context
-  out_of_memory,  ///< memory of this machine or of a device does not suffice
+  out_of_memory,  ///< not enough memory on this machine or on a device
   cancelled,      ///< the caller cancelled it, or the program is stopping
-  timeout,        ///< its time was over
-  device_lost,    ///< a device or a rank does not answer any more
-  internal,       ///< a computation failed, such as by a logit that is not a number
+  timeout,        ///< the time limit has passed
+  device_lost,    ///< a device or a rank no longer responds
+  internal,       ///< a computation failed, for example because a logit is NaN
 };
 
-/// The reason why a request cannot be fulfilled: one line that names the file, the field and the value. For
-/// input of any kind; a mistake in the calling code trips SPECTR_CHECK instead.
+/// The reason why a request cannot be fulfilled: one line that names the file, the field and the value.
+/// Errors report bad input of any kind; a mistake in the calling code fails SPECTR_CHECK instead.
 struct Error {
   std::string message;
   ErrorCode code = ErrorCode::bad_input;
@@ -31,7 +31,7 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-/// `return error("{}: K must be at least 1, got {}", flag, k);` in a function that returns a Result.
+/// Creates an error: `return error("{}: K must be at least 1, got {}", flag, k);` in a Result function.
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> error(fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...)});
@@ -54,7 +54,7 @@ template <class... Args>
   if (!result) return std::unexpected(std::move(result.error())); \
   declaration = std::move(*result)
 
-/// The same for a Result<void>.
+/// Returns the error of a Result<void> expression, if it has one.
 #define SPECTR_TRY_VOID(...)                                                                        \
   do {                                                                                              \
     if (auto result_ = (__VA_ARGS__); !result_) return std::unexpected(std::move(result_.error())); \

@@ -12,17 +12,17 @@ template <class T>
 class Span2d {
  public:
   Span2d() = default;
-  /// Requires: rows · cols numbers at `data`, which outlive the view.
+  /// Requires: `data` points to rows · cols numbers, which outlive the view.
   Span2d(T* data, std::size_t rows, std::size_t cols) : data_(data), rows_(rows), cols_(cols) {}
-  /// A view of mutable numbers converts to one of constants.
+  /// Converts a view of mutable numbers to a view of constant ones.
   operator Span2d<const T>() const { return {data_, rows_, cols_}; }  // NOLINT(google-explicit-constructor)
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }
   T* data() const { return data_; }
-  /// Requires: row < rows().
+  /// Returns one row. Requires: row < rows().
   std::span<T> operator[](std::size_t row) const { return {data_ + row * cols_, cols_}; }
-  /// Rows [begin, begin + count). Requires: begin + count ≤ rows().
+  /// Returns rows [begin, begin + count). Requires: begin + count ≤ rows().
   Span2d rows(std::size_t begin, std::size_t count) const {
     SPECTR_CHECK(begin + count <= rows_);
     return {data_ + begin * cols_, count, cols_};

@@ -4,7 +4,7 @@
 
 namespace spectr {
 
-/// Seconds since the last lap.
+/// A stopwatch; lap() returns the seconds since the previous lap or the construction.
 class Stopwatch {
  public:
   double lap() {

@@ -9,10 +9,10 @@
 namespace spectr {
 namespace {
 
-// Some 0.2 to 0.5 ms: longer than what happens between two passes.
+// About 0.2 to 0.5 ms: longer than the pause between two passes.
 constexpr int spins_before_sleep = 10'000;
 
-// A late thread costs at most an eighth of its share.
+// A late thread delays a loop by at most an eighth of its share.
 constexpr std::size_t pieces_per_share = 8;
 
 }  // namespace
@@ -56,7 +56,7 @@ void ThreadPool::run(const Loop& loop) {
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_pieces(0);
-  // Every piece is taken. Whoever comes now finds the loop closed; the others finish what they have begun.
+  // All pieces are taken. Workers that come now find the loop closed; the others finish their pieces.
   members_.fetch_and(~open, std::memory_order_relaxed);
   for (int spins = 0; members_.load(std::memory_order_acquire) != 0; ++spins) {
     if (spins < spins_before_sleep) {
@@ -67,7 +67,7 @@ void ThreadPool::run(const Loop& loop) {
   }
 }
 
-/// Enters the current loop, whose data stay as they are until its members have left; false: it is over.
+/// Joins the current loop, whose data stay valid until all members have left. Returns false if it is over.
 bool ThreadPool::join() {
   unsigned members = members_.load(std::memory_order_relaxed);
   while ((members & open) != 0) {
@@ -97,7 +97,7 @@ void ThreadPool::work(std::size_t self) {
         generation_.wait(seen, std::memory_order_acquire);
       }
     }
-    seen = generation_.load(std::memory_order_acquire);  // with it comes the stop_ before it
+    seen = generation_.load(std::memory_order_acquire);  // an earlier store to stop_ is visible, too
     if (stop_.load()) return;
     if (!join()) continue;
     take_pieces(self);

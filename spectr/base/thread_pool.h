@@ -9,15 +9,15 @@
 
 namespace spectr {
 
-/// A fixed team of threads (the caller is one of them) for loops of a few microseconds: workers spin for a
-/// short while after a loop and then sleep, so that a busy decoder pays no system call and an idle one no
-/// cycles. Each thread has a contiguous share of a loop's indices, goes through it in order, piece by piece,
-/// and then helps the others with theirs. A loop waits for pieces that were begun, not for threads: one that
-/// the system keeps from running joins a later loop. Which thread runs which index never influences a result.
+/// A fixed team of threads, including the caller, for loops of a few microseconds. Workers spin for a short
+/// time after a loop and then sleep, so that a busy decoder makes no system calls and an idle one uses no
+/// cycles. Each thread has a contiguous share of a loop's indices, processes it piece by piece in order, and
+/// then helps the others with theirs. A loop waits only for pieces that were started, not for threads: a
+/// thread that is scheduled late joins a later loop. Results do not depend on which thread runs an index.
 class ThreadPool {
  public:
-  /// Requires: threads ≥ 1. One thread starts none. Throws std::system_error where the system does not start
-  /// them all.
+  /// Starts threads − 1 workers. Requires: threads ≥ 1. Throws std::system_error if the system cannot start
+  /// all of them.
   explicit ThreadPool(int threads);
   ~ThreadPool() { stop(); }
   ThreadPool(const ThreadPool&) = delete;
@@ -25,11 +25,11 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Runs body(begin, end), or body(begin, end, thread) with its 0 ≤ thread < threads(), on disjoint ranges
-  /// that cover [0, count), at most one per `grain` indices; returns when all are done. May be called from
-  /// several threads at once: loops that take several threads follow one another, and numbers of threads are
-  /// different within one loop only. Calls of one pool do not nest. An exception out of body ends the
-  /// process, on whatever thread: the others still work on what the caller would leave behind.
+  /// Runs body(begin, end), or body(begin, end, thread) with 0 ≤ thread < threads(), on disjoint ranges that
+  /// cover [0, count). Ranges start at multiples of `grain`. Returns when all are done. Can be called from
+  /// several threads at once: loops that need workers run one after another. Thread numbers are unique only
+  /// within one loop. Calls on one pool must not nest. An exception thrown by body terminates the process,
+  /// because other threads may still use data that unwinding would destroy.
   template <class Body>
   void parallel_for(std::size_t count, std::size_t grain, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -51,9 +51,9 @@ class ThreadPool {
     void (*call)(void*, std::size_t, std::size_t, std::size_t) noexcept = nullptr;
   };
 
-  /// A thread's part of the indices.
+  /// A thread's share of the indices.
   struct alignas(64) Share {
-    std::atomic<std::size_t> next = 0;  // first index that nobody has taken
+    std::atomic<std::size_t> next = 0;  // first index not taken yet
     std::size_t end = 0;
   };
 
@@ -63,13 +63,13 @@ class ThreadPool {
   bool join();
   void take_pieces(std::size_t self);
 
-  std::mutex mutex_;           // held by the loop that runs
+  std::mutex mutex_;           // held by the running loop
   std::vector<Share> shares_;  // the caller's first
   std::vector<std::thread> workers_;
   Loop loop_;
   std::size_t piece_ = 1;
   alignas(64) std::atomic<unsigned> generation_ = 0;  // counts loops; workers wait for it to change
-  // Workers inside the loop, and `open` while more may join it.
+  // Number of workers inside the loop, plus `open` while more may join it.
   static constexpr unsigned open = 1U << 31U;
   alignas(64) std::atomic<unsigned> members_ = 0;
   std::atomic<bool> stop_ = false;

@@ -10,8 +10,8 @@ struct Range {
   bool holds(unsigned char byte) const { return low <= byte && byte <= high; }
 };
 
-/// What the first byte says of the rest: the length, and the range of the second byte that excludes overlong
-/// forms, surrogates and code points above U+10FFFF. Length 0: not a first byte.
+/// Properties that the first byte determines: the length, and the range of the second byte that excludes
+/// overlong forms, surrogates and code points above U+10FFFF. Length 0: not a first byte.
 struct Lead {
   std::size_t length;
   Range second;
@@ -30,7 +30,7 @@ Lead lead(unsigned char first) {
   return {0, {}};
 }
 
-/// Bytes of `text`, at most `length`, that may stand in the character that its first byte begins.
+/// Returns how many leading bytes of `text`, at most `lead.length`, are valid for a character with this lead.
 std::size_t matching(std::string_view text, const Lead& lead) {
   std::size_t n = 1;
   for (; n < std::min(lead.length, text.size()); ++n) {

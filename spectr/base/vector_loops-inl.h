@@ -1,12 +1,12 @@
-// Loops over vectors, compiled once for each instruction set (names as Highway writes them). `d` stands for a
-// vector type throughout: a full one in the bulk of a loop, one of a single lane for the rest, so that each
-// operation is written once and an element's result does not depend on its place.
+// Loops over vectors, compiled once for each instruction set (named in Highway's style). `d` is a vector type
+// throughout: a full vector in the bulk of a loop, a single lane in the remainder. Each operation is thus
+// written once, and an element's result does not depend on its position.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <span>
 
-// Highway's guard: included again for each target.
+// Highway's include guard: this file is included once per target.
 #if defined(SPECTR_VECTOR_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECTR_VECTOR_LOOPS_INL
 #undef SPECTR_VECTOR_LOOPS_INL
@@ -16,7 +16,7 @@
 
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's conventions.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Full = hn::ScalableTag<float>;
 using Single = hn::CappedTag<float, 1>;
 
-/// body(d, i) for all vectors of [0, n).
+/// Calls body(d, i) for all vectors of [0, n).
 template <class Body>
 HWY_INLINE void ForEach(std::size_t n, const Body& body) {
   const Full d;
@@ -36,8 +36,8 @@ HWY_INLINE void ForEach(std::size_t n, const Body& body) {
   for (; i < n; ++i) body(Single(), i);
 }
 
-/// Σ of the vectors term(d, i), always in the same order: four running vectors, then their lanes, then the
-/// rest.
+/// Returns Σ term(d, i), always added in the same order: four running vectors, then their lanes, then the
+/// remaining terms.
 template <class Term>
 HWY_INLINE float Sum(std::size_t n, const Term& term) {
   const Full d;
@@ -56,8 +56,8 @@ HWY_INLINE float Sum(std::size_t n, const Term& term) {
   return sum;
 }
 
-/// The same for sums of any length: sums of 128 numbers, which rounding cannot take far, added in double
-/// precision.
+/// Returns Σ term(d, i) for any n: groups of 128 numbers, whose rounding error stays small, are summed in
+/// single precision, and their sums in double precision.
 template <class Term>
 HWY_INLINE double LongSum(std::size_t n, const Term& term) {
   constexpr std::size_t most = 128;
@@ -69,7 +69,7 @@ HWY_INLINE double LongSum(std::size_t n, const Term& term) {
   return sum;
 }
 
-/// The largest number; NaN where one is NaN or +∞.
+/// Returns the largest number; NaN if an element is NaN or +∞.
 HWY_INLINE float Largest(std::span<const float> x) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const Full d;

@@ -7,12 +7,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/base/vector_math.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Highway first compiles one copy per instruction set.
 #include <hwy/contrib/math/math-inl.h>
 
 #include "spectr/base/vector_loops-inl.h"
 
-// Named as Highway names its operations.
+// Names follow Highway's conventions.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
@@ -36,7 +36,7 @@ std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {
   return i;
 }
 
-/// Numbers as doubles.
+/// Loads numbers as doubles.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadDoubles(D d, const double* x) {
   return hn::LoadU(d, x);
@@ -51,8 +51,8 @@ double ExpOf(std::span<const Number> x, double largest, double scale, std::span<
   const auto power = [&](auto d, std::size_t i) HWY_ATTR {
     const auto difference =
         hn::Mul(hn::Sub(LoadDoubles(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
-    const auto least = hn::Set(d, -0x1.6232bdd7abcd2p+9);       // −708.396…: exp of less is no normal number
-    const auto exact = hn::Exp(d, hn::Max(difference, least));  // which is defined for finite numbers
+    const auto least = hn::Set(d, -0x1.6232bdd7abcd2p+9);       // −708.396…: exp is subnormal below it
+    const auto exact = hn::Exp(d, hn::Max(difference, least));  // exp needs a finite argument
     const auto result = hn::IfThenElseZero(hn::Ge(difference, least), exact);
     hn::StoreU(result, d, out.data() + i);
     return result;

@@ -5,10 +5,10 @@
 
 namespace spectr {
 
-/// Zeros from the system, in large pages where it has them: a page takes no memory before it is written to.
+/// Zeroed memory from the system, in huge pages if available. A page takes no memory until it is written to.
 class ZeroedPages {
  public:
-  /// Throws std::bad_alloc where the system refuses so much.
+  /// Throws std::bad_alloc if the system cannot provide `size` bytes.
   explicit ZeroedPages(std::size_t size);
   ~ZeroedPages();
   ZeroedPages(ZeroedPages&& other) noexcept;

@@ -104,7 +104,7 @@ Result<void> ArrayDraft::add(std::size_t entry) {
   return {};
 }
 
-/// Siblings whose rows are equal share one Distribution: plans ask whether their drafts come from one.
+/// Siblings with equal rows share one Distribution, because plans test whether drafts share a distribution.
 Result<const Distribution*> ArrayDraft::distribution_of(std::size_t entry, NodeId above) {
   const std::size_t row = row_of(entry);
   for (NodeId node = above + 1; node < draft_.tree().size(); ++node) {

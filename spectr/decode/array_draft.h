@@ -15,24 +15,24 @@
 namespace spectr {
 
 /// Returns probabilities as a distribution, normalised. Fails if a number is not finite or is negative, or if
-/// their sum is further from 1 than ArrayVerifier allows; `name` names them. Cost: O(V).
+/// their sum differs from 1 by more than ArrayVerifier allows. `name` names them in messages. Cost: O(V).
 Result<Distribution> checked_distribution(const LogitValues& probabilities, std::string_view name);
 
 /// Returns row `row` as a distribution, checked in the same way. Requires: row < rows.size().
 Result<Distribution> checked_distribution(const NumberRows& rows, std::size_t row, std::string_view name);
 
-/// The Draft that arrays describe, and which entry each of its nodes is.
+/// The Draft that the arrays describe, and the mapping from its nodes to entries.
 class ArrayDraft {
  public:
-  /// The arrays must outlive it. Requires: they fit together (ArrayVerifier::verify checks that).
+  /// The arrays must outlive it. Requires: consistent arrays (ArrayVerifier::verify checks that).
   explicit ArrayDraft(const DraftArrays& arrays);
 
-  /// Adds all draws. `reorders`: draws the order of siblings anew from their multiplicities. Fails if a token
-  /// has probability 0 in its row, or if a row that is needed is not a distribution.
+  /// Adds all draws. `reorders`: redraws the order of siblings from their multiplicities. Fails if a token
+  /// has probability 0 in its row, or if a required row is not a distribution.
   Result<void> build(bool reorders, const BlockStart& start, Choices& choices);
 
   const Draft& draft() const { return draft_; }
-  /// The first entry of a node. Requires: not the root.
+  /// Returns the first entry of a node. Requires: not the root.
   std::size_t entry_of(NodeId node) const { return entries_[static_cast<std::size_t>(node) - 1]; }
 
  private:

@@ -37,7 +37,7 @@ constexpr ArrayMethod array_methods[] = {
 
 constexpr std::size_t max_position = std::size_t{1} << 24;
 
-/// Rows of logits as a session that has scored every node.
+/// A session of rows of logits, as if it had scored every node.
 class RowSession final : public Session {
  public:
   /// `rows` has the root's row first, then those of the entries.
@@ -84,7 +84,7 @@ Result<void> check_rows(std::string_view name, const NumberRows& rows) {
   return {};
 }
 
-/// The tokens drawn below a node, in the order drawn.
+/// Returns the draws below a node, in the order drawn.
 RecycledVector<std::size_t> draws_below(const Draft& draft, NodeId node) {
   RecycledVector<std::size_t> found;
   for (std::size_t draw = 0; draw < draft.draws().size(); ++draw) {
@@ -93,7 +93,7 @@ RecycledVector<std::size_t> draws_below(const Draft& draft, NodeId node) {
   return found;
 }
 
-/// Whether all draws but the last are the likeliest tokens of p, as draw_likeliest_and_one() returns them.
+/// Returns true if all draws but the last are the likeliest tokens of p, as in draw_likeliest_and_one().
 bool are_likeliest_and_one(const Draft& draft, const RecycledVector<std::size_t>& draws,
                            const Distribution& p) {
   RecycledVector<Token> order(p.vocabulary());
@@ -116,7 +116,7 @@ std::size_t NumberRows::size() const {
 
 Result<ArrayVerifier> ArrayVerifier::make(std::string_view name, const MethodOptions& options) {
   MethodOptions complete = options;
-  complete.drafts = complete.length = 1;  // the arrays say how much was drafted
+  complete.drafts = complete.length = 1;  // the arrays determine how much was drafted
   complete.tree.clear();
   complete.trunk = 0;
   std::string method(name);
@@ -268,7 +268,7 @@ Result<ArrayVerdict> ArrayVerifier::verify(const DraftArrays& draft, const Targe
     out.path.push_back(built.entry_of(node));
     out.tokens.push_back(tree.token(node));
   }
-  SPECTR_CHECK(verdict.last.has_value());  // more may be emitted than was drafted
+  SPECTR_CHECK(verdict.last.has_value());  // the limit allows more tokens than were drafted
   out.tokens.push_back(*verdict.last);
   return out;
 }

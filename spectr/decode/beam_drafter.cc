@@ -34,8 +34,8 @@ Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choic
                                       log_likelihood(draw, model));
     }
   }
-  // The session knows the beams' tree, not this one: what is accepted of it is computed again, as a few more
-  // rows of the next pass.
+  // The session has scored the beams' tree, not this one: the accepted part of it is computed again, as a few
+  // more rows of the next pass.
   model.rewind(start.sequence.size());
   return {};
 }

@@ -10,7 +10,7 @@
 
 namespace spectr {
 
-/// What the drafters with a beam search have in common: its size.
+/// The common part of drafters with a beam search: its size.
 class BeamSearchDrafter : public Drafter {
  public:
   std::size_t max_nodes(std::size_t left) const final { return 1 + search_.width * std::min(length_, left); }
@@ -19,18 +19,18 @@ class BeamSearchDrafter : public Drafter {
   }
 
  protected:
-  /// length: of the longest beams.
+  /// `length` is that of the longest beams.
   BeamSearchDrafter(BeamSearch search, std::size_t length) : search_(search), length_(length) {}
 
   BeamSearch search_;
   std::size_t length_;
 };
 
-/// MTAD's draft: the likeliest beams of a beam search in the draft model, K of them, as one tree. Beams that
-/// begin alike share their draws. Every draw has the ln p that a JointThreshold of the same law compares.
+/// MTAD's draft: the likeliest K beams of a beam search in the draft model, as one tree. Beams with a common
+/// prefix share its draws. Every draw has the ln p that a JointThreshold with the same `law` compares.
 class BeamDrafter final : public BeamSearchDrafter {
  public:
-  /// `drafts` is K, of which there are at most W.
+  /// `drafts` is K; at most W beams are used.
   BeamDrafter(BeamSearch search, std::size_t length, std::size_t drafts = 1, JointLaw law = JointLaw::warped)
       : BeamSearchDrafter(search, length), drafts_(std::min(drafts, search.width)), law_(law) {}
 
@@ -45,10 +45,10 @@ class BeamDrafter final : public BeamSearchDrafter {
   std::unique_ptr<Draft> beams_;  // owns the distributions that the tree's draws refer to
 };
 
-/// MTJD (arXiv 2407.09722, section 3.1), what MTAD approximates: a beam search in the *target*, whose
-/// likeliest beam is the block. It goes with AcceptSettled.
+/// MTJD (arXiv 2407.09722, section 3.1), which MTAD approximates: a beam search in the *target*, whose
+/// likeliest beam is the block. It is used with AcceptSettled.
 ///
-/// Block i takes γ_i tokens (definition 3.1): γ₁, γ₂, …, and from γ₁ again where they end.
+/// Block i takes γ_i tokens (definition 3.1); the sequence γ₁, γ₂, … is repeated cyclically.
 class TargetBeams final : public BeamSearchDrafter {
  public:
   /// Requires: at least one length.
@@ -56,7 +56,7 @@ class TargetBeams final : public BeamSearchDrafter {
       : BeamSearchDrafter(search, std::ranges::max(lengths)), lengths_(std::move(lengths)) {}
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
-  /// One beam is committed, of however many were searched.
+  /// Only one beam is committed, regardless of the number that was searched.
   DraftShape shape() const override { return {1, length_}; }
   bool remembers() const override { return lengths_.size() > 1; }
 

@@ -13,18 +13,18 @@ namespace spectr {
 namespace {
 
 struct Beam {
-  std::optional<std::size_t> draw;  // its last token; none where it is the sequence itself
-  double likelihood;                // joint, of all its tokens, in units of the level (rescale)
+  std::optional<std::size_t> draw;  // its last token; nullopt: the sequence itself
+  double likelihood;                // joint, of all its tokens, in units of the level (see rescale)
   bool ended;
 };
 
-/// A continuation of a beam: beam `from` with `token`, or as it is where it has ended.
+/// A continuation of a beam: beam `from` with `token`, or unchanged if it has ended.
 struct Continuation {
   std::size_t from;
   std::optional<Token> token;
 };
 
-/// All continuations of a level, and the joint likelihood of each in units of the level.
+/// All continuations of a level and their joint likelihoods, in units of the level.
 struct Continuations {
   RecycledVector<Continuation> all;
   RecycledVector<double> joint;
@@ -35,7 +35,7 @@ struct Continuations {
   }
 };
 
-/// Indices of the k largest weights, ascending; ties go to the lower index.
+/// Returns the indices of the k largest weights, ascending; ties go to the lower index.
 RecycledVector<std::size_t> largest(std::span<const double> weights, std::size_t k) {
   RecycledVector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -48,13 +48,13 @@ RecycledVector<std::size_t> largest(std::span<const double> weights, std::size_t
   return order;
 }
 
-/// Long products would underflow, and only their ratios count: a power of two brings the largest near 1.
+/// Scales likelihoods by a power of two so that the largest is near 1: long products would underflow.
 void rescale(RecycledVector<Beam>& beams) {
   const double max = std::ranges::max_element(beams, {}, &Beam::likelihood)->likelihood;
   for (Beam& beam : beams) beam.likelihood = std::ldexp(beam.likelihood, -std::ilogb(max));
 }
 
-/// The continuations of every beam by the distributions of their next tokens.
+/// Returns the continuations of every beam by the distributions of their next tokens.
 Result<Continuations> continuations_of(const RecycledVector<Beam>& beams, const Draft& draft,
                                        NodeDistributions& distributions) {
   Continuations found;
@@ -72,7 +72,7 @@ Result<Continuations> continuations_of(const RecycledVector<Beam>& beams, const 
   return found;
 }
 
-/// The part of a warp that changes single logits, its rule included, without the filters.
+/// Returns the part of a warp that changes single logits, including its rule, without the filters.
 Result<Warp> penalties_of(const Warp& warp) {
   WarpOptions options = WarpOptions::none();
   const WarpOptions& all = warp.options();
@@ -85,7 +85,7 @@ Result<Warp> penalties_of(const Warp& warp) {
   return Warp::make(std::move(options), warp.rule());
 }
 
-/// The rest: temperature and filters, without a feedback.
+/// Returns the other part: temperature and filters, without a feedback.
 Result<Warp> filters_of(const Warp& warp) {
   WarpOptions options = warp.options();
   const WarpOptions none = WarpOptions::none();
@@ -99,7 +99,7 @@ Result<Warp> filters_of(const Warp& warp) {
   return Warp::make(std::move(options));
 }
 
-/// The weights of all continuations once their joint distribution has gone through temperature and filters.
+/// Applies temperature and filters to the joint distribution and returns the weights of all continuations.
 Result<RecycledVector<double>> warped(std::span<const double> joint, const Warp& filters) {
   RecycledVector<double> logs;
   logs.reserve(joint.size());
@@ -113,7 +113,7 @@ Result<RecycledVector<double>> warped(std::span<const double> joint, const Warp&
   return weights;
 }
 
-/// The draws of each beam, the likeliest beam first; ties go to the earlier one.
+/// Returns the draws of each beam, the likeliest beam first; ties go to the earlier one.
 RecycledVector<RecycledVector<std::size_t>> by_likelihood(const RecycledVector<Beam>& beams,
                                                           const Draft& draft) {
   RecycledVector<std::size_t> order(beams.size());
@@ -130,10 +130,10 @@ RecycledVector<RecycledVector<std::size_t>> by_likelihood(const RecycledVector<B
   return found;
 }
 
-/// Where the joint distribution of a level goes through temperature and filters, each token's does not.
+/// The warp for BeamWarp::joint: temperature and filters apply to the joint distribution of a level.
 struct JointWarp {
   Warp penalties, filters;
-  NodeDistributions distributions;  // by the penalties alone, which they refer to
+  NodeDistributions distributions;  // uses only `penalties`, to which it refers
 
   JointWarp(Warp of_tokens, Warp of_all, const Session& model, std::span<const Token> sequence,
             const TokenTree& tree, std::size_t vocabulary)
@@ -185,7 +185,7 @@ Result<FoundBeams> BeamSearch::run(const BlockStart& start, Session& model, cons
     for (std::size_t chosen :
          mode == BeamMode::top ? largest(weights, width) : choices.draw_set(weights, width)) {
       const auto [from, token] = found.all[chosen];
-      if (weights[chosen] == 0.0) continue;  // fewer were kept than survive
+      if (weights[chosen] == 0.0) continue;  // fewer continuations than `width` remain after filtering
       Beam beam = beams[from];
       if (token) {
         SPECTR_TRY(const Distribution* distribution, distributions.at(draft.node_of(beam.draw)));

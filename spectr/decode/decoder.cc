@@ -8,8 +8,8 @@
 namespace spectr {
 namespace {
 
-/// The probability of `token` under the distribution that it was drafted from below a node, or else under
-/// that of the first draft there.
+/// Returns the probability of `token` under the distribution that it was drafted from below a node, or else
+/// under that of the first draft there.
 std::optional<double> draft_probability(const Draft& draft, NodeId above, Token token) {
   const TokenTree& tree = draft.tree();
   std::optional<double> of_first;
@@ -22,7 +22,7 @@ std::optional<double> draft_probability(const Draft& draft, NodeId above, Token 
   return of_first;
 }
 
-/// The length of the longest draft.
+/// Returns the length of the longest draft.
 std::size_t depth_of(const Draft& draft) {
   int depth = 0;
   for (const Draw& draw : draft.draws()) depth = std::max(depth, draft.tree().depth(draw.node));
@@ -37,7 +37,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   Stopwatch watch;
   Draft draft(start.sequence.back());
   SPECTR_TRY_VOID(drafter_->propose(start, models, choices, draft));
-  const bool settled = draft.target_passes() > 0;  // the target drafted for itself
+  const bool settled = draft.target_passes() > 0;  // the target generated the draft itself
   (settled ? seconds_.target : seconds_.draft) += watch.lap();
 
   Session& target = *models.target;

@@ -10,45 +10,45 @@
 
 namespace spectr {
 
-/// The seconds spent in the stages of a block.
+/// The seconds spent in each stage of a block.
 struct StageSeconds {
   double draft = 0.0;
   double target = 0.0;
   double select = 0.0;
 };
 
-/// How many draft models a method works with.
+/// The range of numbers of draft models that a method supports.
 struct DraftModels {
   std::size_t min = 0;
   std::size_t max = 0;
 };
 
-/// A drafter × a verifier. It makes one block at a time, so that it can be run on real models and enumerated
-/// on tables alike; `step` is a function of the sequence and of the choices, and where the drafter
-/// remembers() of past blocks. Where the warp has a feedback, `step` moves its state on.
+/// A combination of a drafter and a verifier. It makes one block at a time, so it can both run on real models
+/// and be enumerated on tables. `step` is a function of the sequence and the choices, and of past blocks if
+/// the drafter remembers(). If the warp has a feedback, `step` updates its state.
 class Decoder {
  public:
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)
       : drafter_(std::move(drafter)), verifier_(std::move(verifier)) {}
 
-  /// From now on `step` breaks its contract with other numbers of draft models.
+  /// Sets the numbers of draft models that `step` requires.
   void expect(DraftModels models) { models_ = models; }
 
-  /// Makes one block: draft, score, select, commit. The sessions then hold the sequence up to the new last
-  /// token.
-  /// Requires: as many draft models as it expects, those of MethodRule::models.
+  /// Makes one block: draft, score, select, commit. Afterwards the sessions hold the sequence up to the new
+  /// last token.
+  /// Requires: a number of draft models in the expected range, that of MethodRule::models.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
   Drafter& drafter() { return *drafter_; }
   const Drafter& drafter() const { return *drafter_; }
   const Verifier& verifier() const { return *verifier_; }
 
-  /// The largest tree when `left` tokens may still be emitted, in nodes: a session must hold it.
+  /// Returns the maximum tree size in nodes if `left` tokens may still be emitted; sessions must support it.
   std::size_t max_nodes(std::size_t left) const { return drafter_->max_nodes(left); }
-  /// The K and L that are drafted; of `auto` the largest of the sequence so far.
+  /// Returns the drafted K and L; for `auto` the largest ones of the sequence so far.
   DraftShape shape() const { return drafter_->shape(); }
 
-  /// The time spent so far, by stage.
+  /// Returns the time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }
 
  private:

@@ -15,7 +15,7 @@ std::unexpected<Error> too_many(double max_outcomes) {
   return error("enumerating the decoder takes more than the {:.3g} outcomes that are allowed", max_outcomes);
 }
 
-/// One outcome of a block, and its probability.
+/// An outcome of a block and its probability.
 struct Outcome {
   RecycledVector<Token> tokens;
   double probability;
@@ -28,15 +28,15 @@ class BlockOutcomes {
  public:
   BlockOutcomes(Decoder& decoder, Models& models, const EnumerationOptions& options)
       : decoder_(decoder), models_(models), options_(options), left_(options.max_outcomes) {
-    // A draft model that lacks tokens of the target does not draft behind a sequence that has one
-    // (draft_depth).
+    // A draft model that lacks some of the target's tokens does not draft after a sequence that contains one
+    // (see draft_depth).
     const auto has_all = [&](const auto& draft) { return draft->vocabulary() >= models.vocabulary(); };
     markov_ = options.markov && !decoder.drafter().reads_sequence() && !models.warp.reads_history() &&
               std::ranges::all_of(models.drafts, has_all);
   }
 
-  /// The outcomes of drafting, summed over every start of a block; what the verifier draws comes on top and
-  /// is counted on the way.
+  /// Returns the number of outcomes of drafting, summed over all starts of a block. The verifier's draws are
+  /// not included; they are counted during the enumeration.
   double expected() const {
     const auto v = static_cast<double>(models_.vocabulary());
     double all = 0.0;
@@ -47,8 +47,8 @@ class BlockOutcomes {
     return all;
   }
 
-  /// The outcomes of the block that starts there; valid until the next call. Sequences that neither models
-  /// nor drafter nor filters tell apart share theirs.
+  /// Returns the outcomes of the block that starts there; valid until the next call. Sequences that models,
+  /// drafter and filters cannot distinguish share their outcomes.
   Result<const std::vector<Outcome>*> of(const BlockStart& start) {
     if (!markov_) {
       SPECTR_TRY(last_, enumerate(start));
@@ -65,7 +65,7 @@ class BlockOutcomes {
 
  private:
   Result<std::vector<Outcome>> enumerate(const BlockStart& start) {
-    // Outcomes of equal tokens and cost are merged as they come: there are far fewer of them.
+    // Outcomes with equal tokens and cost are merged immediately, which leaves far fewer of them.
     std::map<RecycledVector<Token>, Outcome> merged;
     Enumerator choices;
     do {
@@ -87,14 +87,14 @@ class BlockOutcomes {
   Decoder& decoder_;
   Models& models_;
   const EnumerationOptions& options_;
-  bool markov_ = false;  // a block depends on nothing but the sequence's length and its last token
-  double left_;          // outcomes that may still be gone through
+  bool markov_ = false;  // a block depends only on the sequence's length and its last token
+  double left_;          // remaining number of outcomes
   std::vector<Outcome> last_;
   std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state_;
 };
 
-/// Enumerates whole runs: for decoders whose blocks depend on more than the sequence, or on a feedback, whose
-/// state is that of a run.
+/// Enumerates whole runs, for decoders whose blocks depend on more than the sequence, or with a feedback,
+/// whose state belongs to a run.
 Result<DecoderDistribution> enumerate_runs(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                            const EnumerationOptions& options) {
   DecoderDistribution result;
@@ -135,7 +135,7 @@ Result<DecoderDistribution> enumerate_decoder(Decoder& decoder, Models& models, 
                  options.max_outcomes);
   }
   DecoderDistribution result;
-  // Mass of the event that a block starts after this output, by length of the output.
+  // Probability that a block starts after this output, by length of the output.
   std::vector<std::map<std::vector<Token>, double>> starts(options.horizon + 1);
   starts[0][{}] = 1.0;
   for (std::size_t length = 0; length < options.horizon; ++length) {

@@ -15,22 +15,22 @@
 
 namespace spectr {
 
-/// One drawn token. Draws keep what merging equal prefixes into one node would lose: how many copies of a
-/// token were drawn, in which order, below which earlier draw, and from which distribution.
+/// One drawn token. Draws preserve information that is lost when equal prefixes are merged into one node: the
+/// number of copies of a token, their order, their parent draws, and their distributions.
 struct Draw {
   NodeId node;                        ///< the node of the tree whose path ends in this token
-  std::optional<std::size_t> parent;  ///< the draw that it continues; none where it continues the sequence
+  std::optional<std::size_t> parent;  ///< the draw that it continues; nullopt if it continues the sequence
   const Distribution* distribution;   ///< the distribution that it was drawn from; not null
-  double confidence = 1.0;  ///< of its model there, where the drafter looks at it; see NodeDistributions
-  /// ln p of the token under its model, by the law that a JointThreshold compares; 0 where none does.
+  double confidence = 1.0;  ///< the model's confidence there, if the drafter uses it; see NodeDistributions
+  /// ln p of the token under its model, as a JointThreshold compares it; 0 if none does.
   double log_likelihood = 0.0;
 };
 
-/// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
+/// A drafter's proposal: the tree that models score, and the draws in the order in which they were made,
 /// level by level.
 class Draft : public RecycledObject {
  public:
-  /// The root of the tree stands for the last token of the sequence.
+  /// The root of the tree is the last token of the sequence.
   explicit Draft(Token last_token) : tree_(last_token) {}
   Draft(const Draft&) = delete;  // distributions refer to the tree
   Draft& operator=(const Draft&) = delete;
@@ -39,12 +39,12 @@ class Draft : public RecycledObject {
   std::span<const Draw> draws() const { return draws_; }
   const Draw& draw(std::size_t i) const { return draws_[i]; }
   Token token(std::size_t draw) const { return tree_.token(draws_[draw].node); }
-  /// The node of a draw; without one the root.
+  /// Returns the node of a draw, or the root for nullopt.
   NodeId node_of(std::optional<std::size_t> draw) const {
     return draw ? draws_[*draw].node : TokenTree::root;
   }
 
-  /// Adds `token`, drawn from `distribution` below `parent`. Returns the number of the draw.
+  /// Adds `token`, drawn from `distribution` below `parent`. Returns the index of the draw.
   std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* distribution,
                   double confidence = 1.0, double log_likelihood = 0.0) {
     const NodeId above = node_of(parent);
@@ -52,7 +52,7 @@ class Draft : public RecycledObject {
     return draws_.size() - 1;
   }
 
-  /// The distributions of a draft model at the nodes of this tree, as NodeDistributions makes them; they live
+  /// Returns the distributions of a draft model at the nodes of this tree (see NodeDistributions). They live
   /// as long as the draft.
   NodeDistributions& distributions_of(const Session& session, const Warp& warp,
                                       std::span<const Token> sequence, std::size_t vocabulary,
@@ -61,13 +61,13 @@ class Draft : public RecycledObject {
         session, warp, sequence, tree_, vocabulary, shared, NodeDistributions::Role::draft));
   }
 
-  /// Keeps a distribution of the drafter's own making.
+  /// Takes ownership of a distribution made by the drafter.
   const Distribution* own(Distribution distribution) {
     return owned_.emplace_back(std::make_unique<Distribution>(std::move(distribution))).get();
   }
 
-  /// Says that the tree was grown by the target itself, in so many passes, and that these draws are the path
-  /// that came out: the block needs no other pass.
+  /// Records that the target itself grew the tree, in `target_passes` passes, and that the draws `path` are
+  /// the result: the block needs no further pass.
   void settle(RecycledVector<std::size_t> path, std::size_t target_passes) {
     settled_ = std::move(path);
     target_passes_ = target_passes;
@@ -75,7 +75,7 @@ class Draft : public RecycledObject {
   std::span<const std::size_t> settled() const { return settled_; }
   std::size_t target_passes() const { return target_passes_; }
 
-  /// The draws directly below any of `parents` (nullopt stands for the sequence), in the order drawn.
+  /// Returns the draws directly below any of `parents` (nullopt is the sequence), in the order drawn.
   RecycledVector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
     RecycledVector<std::size_t> found;
     for (std::size_t i = 0; i < draws_.size(); ++i) {

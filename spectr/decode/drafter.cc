@@ -30,7 +30,7 @@ Result<void> read_prompt(Session& session, std::span<const Token> prompt) {
 }
 
 Result<void> Drafter::open(const BlockStart& first, Models& models) {
-  // Drafts first: one that reads states of the target has it compute the prompt piece by piece.
+  // Drafts first: a draft model that reads the target's states makes the target compute the prompt in pieces.
   for (const auto& draft : models.drafts) {
     if (draft_depth(*draft, first.sequence, first.left) > 0)
       SPECTR_TRY_VOID(read_prompt(*draft, first.sequence));

@@ -18,51 +18,51 @@
 
 namespace spectr {
 
-/// The models of a run, each with its session of the sequence, and the one warp that all their distributions
-/// go through.
+/// The models of a run, each with its session of the sequence, and the warp that is applied to all their
+/// distributions.
 struct Models {
   std::unique_ptr<Session> target;
   std::vector<std::unique_ptr<Session>> drafts;
   Warp warp;
 
-  /// Fresh sessions for a sequence of at most `context` tokens (0: as many as the target can have; a draft
-  /// model that can have fewer drafts up to there) and trees of at most `nodes` nodes. The models must
-  /// outlive them. Error: a longer sequence than the target can have, or no memory for it.
+  /// Creates sessions for a sequence of at most `context` tokens (0: the target's maximum; a draft model with
+  /// a smaller context drafts only up to there) and trees of at most `nodes` nodes. The models must outlive
+  /// them. Fails if the target's maximum is exceeded or memory is insufficient.
   static Result<Models> start(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
                               const Warp& warp, std::size_t context, std::size_t nodes);
 
-  /// V of the target, which is the V of every distribution.
+  /// Returns V of the target, which is the V of every distribution.
   std::size_t vocabulary() const { return target->vocabulary(); }
 };
 
-/// How deep a draft model can draft behind a sequence, at most `max_depth`: as far as its context goes, and
-/// not at all if the sequence has a token that it lacks (models of a family may have more or fewer unused
-/// tokens at their end).
+/// Returns how deep a draft model can draft after a sequence, at most `max_depth`: up to the end of its
+/// context, and not at all if the sequence has a token that it lacks (models of a family can differ in the
+/// number of unused tokens at the end).
 std::size_t draft_depth(const Session& draft, std::span<const Token> sequence, std::size_t max_depth);
 
-/// Computes what is missing of everything but a prompt's last token, which belongs to the first block.
+/// Prefills a prompt except for its last token, which belongs to the first block.
 Result<void> read_prompt(Session& session, std::span<const Token> prompt);
 
-/// How wide and how deep a drafter drafts: K draft sequences (or beams) of L tokens, of which they share the
-/// first `trunk`.
+/// The width and depth of drafts: K draft sequences (or beams) of L tokens, which share the first `trunk`
+/// tokens.
 struct DraftShape {
   std::size_t drafts = 0;
   std::size_t length = 0;
   std::size_t trunk = 0;
 };
 
-/// What a drafter that chooses how to draft expected of a block.
+/// The forecast for a block, by a drafter that chooses how to draft.
 struct Expectation {
-  std::optional<std::size_t> model;  ///< the draft model; none where n-grams or nothing is drafted
-  DraftShape shape;                  ///< its length is 0 where nothing is drafted
+  std::optional<std::size_t> model;  ///< the draft model; nullopt for n-grams or no drafts
+  DraftShape shape;                  ///< its length is 0 if there are no drafts
   double tokens;                     ///< expected tokens of the block
   double seconds;                    ///< expected seconds of the block
   double plain_seconds;              ///< seconds of one token by plain decoding
-  bool probe;      ///< it drafts to see what drafts are worth, though another choice promises more
-  double charged;  ///< seconds of the last block that was observed, by the costs and what it did
+  bool probe;                        ///< the block drafts to explore, although another choice is better
+  double charged;                    ///< modelled seconds of the last observed block
 };
 
-/// What a drafter has learned of a draft model from one sequence: how much is accepted, by so many contexts.
+/// Learned acceptance of a draft model, from `contexts` contexts of one sequence.
 struct Learned {
   Support support;
   std::size_t contexts;
@@ -74,44 +74,44 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  /// Begins a sequence: the target and the draft models that are going to draft read the prompt, but for its
-  /// last token, which belongs to the first block. Requires: `first` is the start of that block, which is
-  /// proposed next; called before the first block of every sequence where the drafter remembers().
+  /// Begins a sequence: the target and the drafting models prefill the prompt except for its last token,
+  /// which belongs to the first block. Requires: `first` is the start of that block, which is proposed next.
+  /// If the drafter remembers(), it must be called before every sequence's first block.
   virtual Result<void> open(const BlockStart& first, Models& models);
 
-  /// Adds draws to `draft`, whose tree has only its root. It never drafts deeper than start.left, nothing
-  /// below a token that ends a completion, nothing beyond the context of a draft model or the tokens that it
-  /// has. Without draws the block is a plain step.
+  /// Adds draws to `draft`, whose tree has only its root. It never drafts deeper than start.left, below a
+  /// token that ends a completion, beyond the context of a draft model, or tokens that a draft model lacks.
+  /// Without draws the block is a plain step.
   virtual Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) = 0;
 
-  /// Learns what became of its proposal; `target` knows the distribution of every node. Whatever it learns
-  /// may decide how the next blocks are drafted.
+  /// Learns from the outcome of its proposal; `target` has the distribution of every node. This can affect
+  /// how the next blocks are drafted.
   virtual Result<void> observe(const BlockStart&, const Draft&, const Verdict&,
                                NodeDistributions& /*target*/) {
     return {};
   }
 
-  /// The largest tree that it proposes when `left` tokens may still be emitted, in nodes, the root included:
-  /// sessions plan their memory for it.
+  /// Returns the maximum tree size in nodes, including the root, if `left` tokens may still be emitted.
+  /// Sessions reserve memory for it.
   virtual std::size_t max_nodes(std::size_t left) const = 0;
 
   virtual DraftShape shape() const = 0;
-  /// The expectation of the last block; none where the shape is not a choice.
+  /// Returns the forecast for the last block, or nullopt if the shape is not a choice.
   virtual std::optional<Expectation> expectation() const { return std::nullopt; }
 
-  /// The approximate number of proposals that are possible with V tokens when `left` may still be emitted: an
-  /// enumeration has to expect as many.
+  /// Returns the approximate number of possible proposals for V tokens if `left` tokens may still be emitted.
+  /// An enumeration uses it to estimate its cost.
   virtual double outcomes(std::size_t vocabulary, std::size_t left) const {
     return std::pow(static_cast<double>(vocabulary), static_cast<double>(max_nodes(left) - 1));
   }
 
-  /// What it has learned of the draft models, for later sequences; none where it learns nothing.
+  /// Returns what it has learned about the draft models, for later sequences; empty if it does not learn.
   virtual std::vector<Learned> learned() const { return {}; }
 
-  /// Whether what it proposes depends on the whole sequence, beyond its length, its last token and the
-  /// models.
+  /// Returns true if its proposals depend on the whole sequence rather than only on its length, its last
+  /// token and the models.
   virtual bool reads_sequence() const { return false; }
-  /// Whether it depends on earlier blocks, too: on what it has observed of them, or on how many they were.
+  /// Returns true if its proposals depend on earlier blocks: on observations, or on their number.
   virtual bool remembers() const { return false; }
 };
 
@@ -123,9 +123,9 @@ class NoDrafter final : public Drafter {
   DraftShape shape() const override { return {}; }
 };
 
-/// BiLD's draft (arXiv 2302.07863): the small model goes on alone as long as its likeliest token has a
-/// probability of at least the fallback threshold τ₁, for at most L tokens. The cut looks at the
-/// distribution, never at the token drawn from it.
+/// BiLD's draft (arXiv 2302.07863): the small model drafts as long as its likeliest token has a probability
+/// of at least the fallback threshold τ₁, for at most L tokens. The condition depends on the distribution,
+/// never on the token drawn from it.
 class ConfidentDrafter final : public Drafter {
  public:
   ConfidentDrafter(double fallback, std::size_t length) : fallback_(fallback), length_(length) {}

@@ -7,7 +7,7 @@
 namespace spectr {
 namespace {
 
-// Memory for completions of up to this length is planned; longer ones grow.
+// Memory is reserved for completions of up to this length; longer ones reallocate.
 constexpr std::size_t planned_tokens = std::size_t{1} << 16;
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace spectr {
 namespace {
 
-/// A setting of two values of an enumeration.
+/// Makes a setting for two values of an enumeration.
 template <auto member, auto first, auto second>
 constexpr MethodSetting::Choice choice(std::string_view first_word, std::string_view second_word) {
   return {{first_word, second_word},

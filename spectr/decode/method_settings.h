@@ -13,10 +13,10 @@
 
 namespace spectr {
 
-/// A setting that some methods read besides plan, K, L and the shape of a tree: what flags, requests over
-/// HTTP and reports need to know of it.
+/// A setting that some methods read in addition to plan, K, L and the shape of a tree, as flags, HTTP
+/// requests and reports describe it.
 struct MethodSetting {
-  /// One of two values, by their words; the first is the default.
+  /// A choice between two named values; the first is the default.
   struct Choice {
     std::array<std::string_view, 2> words;
     std::size_t (*get)(const MethodOptions& options);
@@ -29,22 +29,22 @@ struct MethodSetting {
   };
 
   Setting setting;
-  std::string_view name;     ///< of the JSON field
-  std::string_view summary;  ///< for people
+  std::string_view name;     ///< name of the JSON field
+  std::string_view summary;  ///< one-line description
   Place place;
-  Range range;                      ///< of a flag's whole numbers; methods check the others
-  std::optional<Range> asked = {};  ///< range of the JSON field `speculative.NAME`; none: requests have none
+  Range range;                      ///< for whole numbers given by flag; methods check other types
+  std::optional<Range> asked = {};  ///< range of the JSON field `speculative.NAME`; nullopt: not in requests
 
-  /// The name of the flag without its dashes: the field's with '-' for '_'.
+  /// Returns the name of the flag without dashes: the field's name with '-' for '_'.
   std::string flag() const;
-  /// Whether the options have another value than MethodOptions().
+  /// Returns true if the value differs from that in MethodOptions().
   bool is_changed(const MethodOptions& options) const;
 };
 
-/// Every such setting, in the order of the help.
+/// Returns all settings, in the order of the help.
 std::span<const MethodSetting> method_settings();
 
-/// The row of a setting. Requires: the table has it.
+/// Returns the row of a setting. Requires: the table has it.
 const MethodSetting& method_setting(Setting setting);
 
 }  // namespace spectr

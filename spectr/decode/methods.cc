@@ -50,7 +50,7 @@ std::unique_ptr<Drafter> prefix_tree(const MethodOptions& o, Drafting how = Draf
   return std::make_unique<TreeDrafter>(RecycledVector<std::size_t>(o.tree.begin(), o.tree.end()), how);
 }
 
-/// K draft sequences of L tokens, or the prefix tree where one is given.
+/// Returns a drafter of K draft sequences of L tokens, or of the prefix tree if one is given.
 std::unique_ptr<Drafter> tree_or_sequences(const MethodOptions& o) {
   if (!o.tree.empty()) return prefix_tree(o);
   return sequences(o.drafts, o.length, Drafting::independent, o.trunk);
@@ -61,7 +61,7 @@ Result<Decoder> build_plain(const MethodOptions&) {
   return decoder<PlanWalk>(std::make_unique<NoDrafter>(), *rule, PlanOptions{});
 }
 
-/// A chain of L drafts with a plan for one draft.
+/// Returns a chain of L drafts with a plan for one draft.
 Result<Decoder> chain(const MethodOptions& o, std::string_view plan) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan));
   return decoder<PlanWalk>(sequences(1, o.length), *rule, plan_options(o));
@@ -77,7 +77,7 @@ Result<Decoder> build_biased_uno(const MethodOptions& o) {
   return chain(o, "epsilon-uno");
 }
 
-/// The plan of the options, which has to choose among up to `drafts` drafts of a token.
+/// Returns the plan of the options, which must support up to `drafts` drafts of a token.
 Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
   SPECTR_CHECK(o.plan.has_value());
   SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
@@ -164,7 +164,7 @@ Result<Decoder> build_auto(const MethodOptions& o) {
   return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *dense, *cut, PlanOptions{});
 }
 
-// Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
+// To add a method, add a drafter or verifier in its own file, a builder above and one row here.
 constexpr auto lossless = true, lossy = false;
 constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
@@ -213,25 +213,25 @@ constexpr auto rules = std::to_array<MethodRule>({
      lossless, any, "", build_auto, costs},
 });
 
-// Sessions plan memory for every node, and a pass over more of them never pays.
+// Sessions reserve memory for every node, and a pass over more nodes never pays off.
 constexpr double max_draws = 1024;
 
-/// The number of draws of a tree with these factors.
+/// Returns the number of draws of a tree with these factors.
 double tree_draws(const std::vector<std::size_t>& factors) {
   double all = 0.0, level = 1.0;
   for (std::size_t factor : factors) all += level *= static_cast<double>(factor);
   return all;
 }
 
-/// Whether the method has a plan to choose, and the options' one does not keep the target's distribution
-/// (such plans read epsilon).
+/// Returns true if the method has a choice of plans, and the chosen one does not preserve the target's
+/// distribution (such plans read epsilon).
 bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
   if (method.plan.empty()) return false;
   const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
   return !plan.has_value() || !(*plan)->lossless;
 }
 
-/// Whether the plan that the options choose solves one program upon the other.
+/// Returns true if the plan that the options choose solves several linear programs in sequence.
 bool has_rounds(const MethodRule& method, const MethodOptions& o) {
   if (method.plan.empty()) return false;
   const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
@@ -336,7 +336,7 @@ Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, cons
   std::size_t drafts = o.drafts;
   if (!o.tree.empty())
     drafts = std::accumulate(o.tree.begin(), o.tree.end(), std::size_t{1}, std::multiplies());
-  const std::size_t sides = filters.has_xtc() ? 2 : 1;  // of a coin, with top-k tokens each
+  const std::size_t sides = filters.has_xtc() ? 2 : 1;  // two outcomes of XTC's coin, with top_k tokens each
   const std::size_t likely = filters.top_k > 0 ? std::min(sides * filters.top_k, vocabulary) : vocabulary;
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
   if (plan->max_tuples == 0.0 || tuples <= plan->max_tuples) return {};

@@ -44,7 +44,7 @@ void NgramEstimate::see(std::span<const Token> sequence) {
     if (agree_ > 0) {
       Repeats& here = repeats_[agree_ - 1];
       const double alike = sequence[length_] == expected_ ? 1.0 : 0.0;
-      // At first this is the mean of all, in which the guess counts as one.
+      // Initially this is the mean of all observations, with the guess counted as one.
       here.share += std::max(min_weight_, 1.0 / static_cast<double>(here.seen + 2)) * (alike - here.share);
       ++here.seen;
     }
@@ -63,7 +63,7 @@ std::array<double, NgramEstimate::max_length + 1> NgramEstimate::tokens() const 
   std::array<double, max_length + 1> tokens = {1.0};
   double reached = agree_ > 0 ? 1.0 : 0.0;
   for (std::size_t i = 0; i < max_length; ++i) {
-    // Every draft that was accepted is one more token that agrees.
+    // Every accepted draft is one more matching token.
     if (reached > 0.0) reached *= repeats_[std::min(agree_ + i, max_order) - 1].share;
     tokens[i + 1] = tokens[i] + reached;
   }

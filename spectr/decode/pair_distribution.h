@@ -29,17 +29,17 @@ Result<TableModel> table_of_steps(std::string_view name, std::size_t vocabulary,
 Result<TableModel> table_of_prefixes(std::string_view name, std::size_t vocabulary,
                                      PrefixTableModel::Rows rows);
 
-/// The exact distribution of what a method makes of a pair of tables, and what it costs.
+/// The exact distribution of a method's output for a pair of tables, and its cost.
 struct PairDistribution {
   DecoderDistribution exact;
-  double tv_error = 0.0;  ///< total variation to the target's own distribution
-  /// Expected tokens of the first block of an endless sequence; none if that has too many outcomes.
+  double tv_error = 0.0;  ///< total variation distance to the target's own distribution
+  /// Expected tokens of the first block of an endless sequence; nullopt if it has too many outcomes.
   std::optional<double> expected_tokens_per_block;
 };
 
-/// Enumerates sequences of `horizon` tokens after the token `start`, whose rows come first. Fails if the
-/// method does not exist or needs something else than a draft model, or if there are more than 5e7 outcomes
-/// or 1e6 sequences. Requires: both tables have the same vocabulary. Cost: that of enumerate_decoder().
+/// Enumerates sequences of `horizon` tokens after the token `start`, beginning with the first rows. Fails if
+/// the method does not exist or needs anything but a draft model, or if there are more than 5e7 outcomes or
+/// 1e6 sequences. Requires: both tables have the same vocabulary. Cost: that of enumerate_decoder().
 Result<PairDistribution> pair_distribution(std::string_view method, const MethodOptions& options,
                                            const TableModel& draft, const TableModel& target,
                                            std::size_t horizon, Token start = 0);

@@ -12,7 +12,7 @@ Result<void> score_sequence(Session& session, std::span<const Token> tokens, std
                             const ScoredToken& scored) {
   SPECTR_CHECK(rows >= 1 && session.length() == 0);
   for (std::size_t begin = 0; begin + 1 < tokens.size();) {
-    // Tokens begin … end−1 predict begin+1 … end. All but the first of them are a chain of nodes.
+    // Tokens begin … end−1 predict begin+1 … end. All except the first form a chain of nodes.
     const std::size_t end = std::min(begin + rows, tokens.size() - 1);
     TokenTree chain(tokens[begin]);
     std::vector<NodeId> path;

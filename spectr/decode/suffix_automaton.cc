@@ -16,7 +16,7 @@ void SuffixAutomaton::clear() {
 }
 
 void SuffixAutomaton::reserve(std::size_t tokens) {
-  // A sequence of n tokens has at most 2n states and 3n edges; texts have about 1.5n and 2n.
+  // A sequence of n tokens has at most 2n states and 3n edges; natural text has about 1.5n and 2n.
   states_.reserve(2 * tokens + 1);
   edges_.reserve(3 * tokens);
   if (table_.size() < 6 * tokens) grow_table(3 * tokens);
@@ -65,7 +65,7 @@ SuffixAutomaton::Match SuffixAutomaton::shortened(Match match, std::size_t max) 
 void SuffixAutomaton::append(Token token) {
   SPECTR_CHECK(size_ < max_tokens);
   const State whole = add_state(++size_, root, 0);
-  // Every ending without this continuation gets it; the first that has it decides the link.
+  // Adds the continuation to every ending that lacks it; the first ending that has it determines the link.
   State ending = last_;
   std::uint32_t edge = none;
   while ((edge = find(ending, token)) == none) {
@@ -77,7 +77,7 @@ void SuffixAutomaton::append(Token token) {
     const State next = edges_[edge].to;
     if (length(next) == length(ending) + 1) {
       states_[whole].link = next;
-    } else {  // its shorter substrings end here, too, and become a state of their own
+    } else {  // its shorter substrings also end here and become a separate state
       const State split = add_state(length(ending) + 1, link(next), states_[next].count);
       for (std::uint32_t one = states_[next].first; one != none; one = edges_[one].next)
         add_edge(split, edges_[one].token, edges_[one].to);

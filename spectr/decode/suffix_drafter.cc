@@ -8,27 +8,27 @@
 namespace spectr {
 namespace {
 
-// An ending with more continuations than this predicts little, and those before it are not asked.
+// An ending with more continuations than this predicts little; shorter endings are then skipped.
 constexpr std::size_t max_continuations = 256;
-// Memory for completions of up to this length is planned; longer ones grow.
+// Memory is reserved for completions of up to this length; longer ones reallocate.
 constexpr std::size_t planned_suffixes = 4096;
 
-/// A node that the tree may get.
+/// A candidate node of the tree.
 struct Offer {
-  std::size_t above;  // the node that it continues; see Grown
+  std::size_t above;  // index of its parent in the list of Grown
   Token token;
   double reach;  // the product of the estimates on its path
 };
 
-/// A node that the tree has; the first one is the root.
+/// A node of the tree; the first one is the root.
 struct Grown {
   std::size_t above;
   Token token;
   std::size_t depth;
 };
 
-/// Turns the estimates e_{m'} into e_m, where m − m' endings belong to each state of the match's chain of
-/// links: for a state, e ↦ f + (e − f) / (N + 1)^(m − m'), with f = n / N.
+/// Updates the estimates e_{m'} to e_m for each state of the match's chain of links, to which m − m' endings
+/// belong: e ↦ f + (e − f) / (N + 1)^(m − m'), with f = n / N.
 template <class Continuations>
 void estimate(const SuffixAutomaton& automaton, const SuffixAutomaton::Match& match, Continuations& all) {
   struct Vote {
@@ -108,16 +108,16 @@ Result<void> SuffixDrafter::propose(const BlockStart& start, Models& models, Cho
   const std::size_t depth = std::min(length_, start.left);
   RecycledVector<Grown> grown = {{0, start.sequence.back(), 0}};
   RecycledVector<Context> contexts = {{own_.repeated_end(), in_corpus_}};
-  RecycledVector<Offer> offers;  // a heap, the likeliest first
+  RecycledVector<Offer> offers;  // a heap with the likeliest on top
   const auto less = [](const Offer& a, const Offer& b) {
     return a.reach != b.reach ? a.reach < b.reach : a.above > b.above;
   };
   const auto offer_below = [&](std::size_t node, double reach) {
     if (grown[node].depth == depth || (node > 0 && start.is_end(grown[node].token))) return;
     for (const Continuation& next : continuations(contexts[node])) {
-      // Only these can still be taken: a product of estimates never grows.
+      // Later continuations have lower products, and products of estimates never grow along a path.
       if (reach * next.probability < min_reach_ || next.probability == 0.0) break;
-      if (static_cast<std::size_t>(next.token) >= models.vocabulary()) continue;  // a corpus may have them
+      if (static_cast<std::size_t>(next.token) >= models.vocabulary()) continue;  // from the corpus
       offers.push_back({node, next.token, reach * next.probability});
       std::ranges::push_heap(offers, less);
     }
@@ -132,7 +132,7 @@ Result<void> SuffixDrafter::propose(const BlockStart& start, Models& models, Cho
     offer_below(grown.size() - 1, best.reach);
   }
 
-  // Draws go level by level.
+  // Draws must be added level by level.
   RecycledVector<std::optional<std::size_t>> draws(grown.size());
   for (std::size_t level = 1; level <= depth; ++level) {
     for (std::size_t i = 1; i < grown.size(); ++i) {

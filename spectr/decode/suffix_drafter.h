@@ -13,25 +13,25 @@
 
 namespace spectr {
 
-/// Free drafts from what followed the sequence's ending before, in the sequence itself and in a corpus
+/// Free drafts from earlier continuations of the sequence's ending, in the sequence itself and in a corpus
 /// (SuffixDecoding, arXiv 2411.04975): a tree of the continuations that are most likely to be accepted.
 ///
-/// The probability of a continuation x is estimated from every ending of m tokens that occurred before, n of
-/// N times followed by x, from the shortest to the longest:
+/// The probability of a continuation x is estimated from every ending of m tokens that occurred N times
+/// before, n times followed by x, from the shortest to the longest:
 ///
 ///   e_0(x) = 0,   e_m(x) = (n + e_{m−1}(x)) / (N + 1).
 ///
-/// So each length counts as one more observation of what the shorter ones promise: one earlier place that
-/// agrees in m tokens gives 1 − 2^−m. Of the sequence and the corpus, the one with the longer match is asked
-/// last. The tree takes the node with the largest product of estimates on its path until that falls below
-/// min_reach, at most L tokens deep and max_drafted nodes large.
+/// Each length thus counts as one more observation for the prediction of the shorter ones: one earlier match
+/// of m tokens gives 1 − 2^−m. Of the sequence and the corpus, the one with the longer match is evaluated
+/// last. The tree repeatedly takes the node with the largest product of estimates on its path until that
+/// falls below min_reach; it has at most L levels and max_drafted nodes.
 ///
-/// The tree is a function of the sequence, so its verifier is a MembershipWalk. Cost: O(1) for each token of
-/// the sequence, once, and a bounded number of continuations for each node.
+/// The tree is a function of the sequence, so its verifier is a MembershipWalk. Cost: O(1) once for each
+/// token of the sequence, and a bounded number of continuations per node.
 class SuffixDrafter final : public Drafter {
  public:
   static constexpr std::size_t max_drafted = 64;
-  /// L where none is given: estimates end the drafts.
+  /// L if none is given; the estimates then end the drafts.
   static constexpr std::size_t open_length = 16;
 
   /// The corpus may be null.
@@ -47,7 +47,7 @@ class SuffixDrafter final : public Drafter {
   bool reads_sequence() const override { return true; }
 
  private:
-  /// The endings of a path that occur in the sequence and in the corpus.
+  /// The longest endings of a path that occur in the sequence and in the corpus.
   struct Context {
     SuffixAutomaton::Match own, corpus;
   };
@@ -56,18 +56,18 @@ class SuffixDrafter final : public Drafter {
     double probability;
   };
 
-  /// Brings the automaton and the match in the corpus up to date. They start anew if `sequence` does not
-  /// begin with the last one.
+  /// Updates the automaton and the match in the corpus. They start anew unless `sequence` begins with the
+  /// previous one.
   void follow(const BlockStart& start);
   Context after(const Context& context, Token token) const;
-  /// Possible continuations, the likeliest first.
+  /// Returns possible continuations, the likeliest first.
   RecycledVector<Continuation> continuations(const Context& context) const;
 
   std::size_t length_;
   double min_reach_;
   std::shared_ptr<const SuffixAutomaton> corpus_;
   SuffixAutomaton own_;
-  std::vector<Token> followed_;  // the sequence that own_ has
+  std::vector<Token> followed_;  // the sequence in own_
   SuffixAutomaton::Match in_corpus_;
 };
 

@@ -11,8 +11,8 @@
 namespace spectr {
 namespace {
 
-/// A copy of a node that may get children: the draw that made it (none: the root), its draft model, and the
-/// product of the model's confidences above it.
+/// A copy of a node that can have children: the draw that made it (nullopt: the root), its draft model, and
+/// the product of the model's confidences above it.
 struct Copy {
   std::optional<std::size_t> draw;
   std::size_t model;
@@ -46,7 +46,7 @@ DraftShape TreeDrafter::shape() const {
 
 Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   std::size_t depth = std::min(factors_.size(), start.left);
-  std::size_t shared = models.vocabulary();  // each model reads what the others draw
+  std::size_t shared = models.vocabulary();  // each model processes tokens of the others
   RecycledVector<Session*> drawing;
   for (std::size_t model = 0; model < models.drafts.size() && drawing.size() < factors_.front(); ++model) {
     if (model_.value_or(model) != model) continue;
@@ -65,7 +65,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   RecycledVector<Copy> copies = {{std::nullopt, 0, 1.0}};
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
     for (std::size_t model = 0; model < count; ++model) {
-      // At the first level the children are dealt out to the models in turn.
+      // At the first level the children are distributed to the models in rotation.
       const bool draws =
           level == 0 || std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
       if (draws) SPECTR_TRY_VOID(drawing[model]->score(start.sequence, draft.tree()));

@@ -10,30 +10,30 @@
 
 namespace spectr {
 
-/// Draws a tree of drafts, level by level: every copy of a node at depth i has factors[i] children, drawn
-/// from the draft's distribution at that node as its Drafting says.
+/// Draws a tree of drafts, level by level. Every copy of a node at depth i has factors[i] children, drawn
+/// from the draft's distribution at that node in the way of its Drafting.
 ///
 /// One class covers a chain (1, 1, …), K independent draft sequences (K, 1, 1, …) and a prefix tree (k₁, k₂,
 /// …) (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
-/// the model's pass, and stay separate draws. With several draft models the children of the root are dealt
-/// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781), unless
-/// one of them is to draw all; with fewer children than models the last models are not used. Drafts end where
-/// one of those that draw has no context left, or lacks a token of the sequence. Cost: one pass of each of
-/// them per level, over the distinct nodes of the level, whoever drew them.
+/// the model's pass, but remain separate draws. With several draft models the children of the root are
+/// distributed to the models in rotation, and each sequence continues with its own model (SpecInfer, arXiv
+/// 2305.09781), unless one model draws all of them; with fewer children than models the last models are not
+/// used. Drafts end when a drawing model has no context left, or lacks a token of the sequence. Cost: one
+/// pass of each drawing model per level, over all distinct nodes of the level.
 ///
-/// With a bound of the reach a copy has children only while the product of the model's confidences on the way
-/// to it is not below that bound. Theorem: a walk that is lossless at every node is lossless on such trees.
-/// *Why:* whether a node gets children, and how many, is a function of what was drawn above them; given that,
-/// they are drawn from the draft's distribution there as ever.
+/// With a bound of the reach, a copy has children only while the product of the model's confidences on its
+/// path is not below that bound. Theorem: a walk that is lossless at every node is lossless on such trees.
+/// *Why:* whether a node has children, and how many, is a function of the draws above them; given these, they
+/// are drawn from the draft's distribution as usual.
 class TreeDrafter final : public Drafter {
  public:
-  /// `model` is the one that draws; without it all do. Confidences are looked at where there is a bound only.
+  /// `model` draws all drafts; if unset, all models draw. Confidences are computed only if there is a bound.
   TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting, std::optional<std::size_t> model = {},
               std::optional<double> min_reach = {})
       : factors_(std::move(factors)), drafting_(drafting), model_(model), min_reach_(min_reach) {}
 
-  /// Returns the factors of K draft sequences of L tokens, of which they share the first `trunk`.
-  /// Requires: trunk < length.
+  /// Returns the factors of K draft sequences of L tokens that share the first `trunk` tokens. Requires:
+  /// trunk < length.
   static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length, std::size_t trunk = 0);
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;

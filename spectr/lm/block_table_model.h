@@ -13,27 +13,27 @@
 
 namespace spectr {
 
-/// The input that a row of a block drafter depends on: its depth in the block, or the last token.
+/// The context that a row of a block drafter depends on: its depth in the block, or the last token.
 enum class BlockRows { product, markov };
 
-/// A tabular stand-in for drafters that compute a whole block in one pass. Its rows are taken from a table of
-/// another kind. Every decoder runs on it, and is enumerated, as on any other draft model.
+/// A tabular stand-in for drafters that compute a whole block in one pass. Its rows come from a table of
+/// another kind. Any decoder can run on it and be enumerated, as with any other draft model.
 ///
 /// product: drafts at depth i = 1, 2, … of a block are drawn from row i, whatever precedes them, so a draft
-/// sequence has a product distribution. markov: they are drawn from the row of the token before them.
+/// sequence has a product distribution. markov: drafts are drawn from the row of the token before them.
 class BlockTableModel final : public LanguageModel {
  public:
-  /// product: row i is the i-th row of the table in the order of its steps and, in a step, its last tokens;
-  /// the last row is used at greater depths. markov: the rows of step 0.
+  /// product: row i is the i-th row of the table, ordered by step and then by last token; greater depths use
+  /// the last row. markov: the rows of step 0 are used.
   BlockTableModel(const TabularModel& table, BlockRows rows);
-  /// product: the row of the empty prefix at every depth. markov: the row of the empty prefix at the start of
-  /// a sequence, then those of prefixes of one token.
+  /// product: the row of the empty prefix is used at every depth. markov: the row of the empty prefix is used
+  /// at the start of a sequence, and then those of prefixes of one token.
   BlockTableModel(const PrefixTableModel& table, BlockRows rows);
 
   std::string_view name() const override { return "a table"; }
   std::size_t vocabulary() const override { return vocabulary_; }
   std::size_t context() const override { return std::numeric_limits<std::size_t>::max(); }
-  /// The row after the path to `node`, for TableSession.
+  /// Returns the row after the path to `node`, for TableSession.
   std::span<const double> row(std::span<const Token> sequence, const TokenTree& tree, NodeId node) const;
 
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
@@ -44,7 +44,7 @@ class BlockTableModel final : public LanguageModel {
   BlockRows kind_;
   std::size_t vocabulary_;
   std::vector<double> logs_;   // [depths or last tokens, vocabulary]
-  std::vector<double> start_;  // markov: the row at the start of a sequence; empty: that of its first token
+  std::vector<double> start_;  // markov: the row at the start of a sequence; empty if there is none
 };
 
 }  // namespace spectr

@@ -6,8 +6,8 @@
 
 namespace spectr {
 
-/// A root with rows − 1 nodes below it, for passes that are timed: what they cost does not depend on the
-/// shape of their tree. Requires: 1 ≤ rows ≤ vocabulary.
+/// Returns a root with rows − 1 children, for timing passes, whose cost does not depend on the shape of the
+/// tree. Requires: 1 ≤ rows ≤ vocabulary.
 inline TokenTree flat_tree(std::size_t rows) {
   TokenTree tree(0);
   for (std::size_t i = 1; i < rows; ++i) tree.child(TokenTree::root, static_cast<Token>(i));

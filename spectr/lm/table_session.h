@@ -11,9 +11,9 @@
 
 namespace spectr {
 
-/// A session of a model whose rows are looked up: nothing is computed and nothing kept, so any sequence may
-/// follow any other, and an enumeration goes back without a rewind. Model::row(sequence, tree, node) returns
-/// ln P(· | sequence and the path to node), which stays valid as long as the model; the sequence is not
+/// A session of a model whose rows are looked up. It computes and caches nothing, so any sequence may
+/// follow any other, and an enumeration can restart without a rewind. Model::row(sequence, tree, node)
+/// must return ln P(· | sequence and the path to node), valid as long as the model; the sequence is not
 /// empty.
 template <class Model>
 class TableSession final : public Session {

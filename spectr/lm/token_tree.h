@@ -12,17 +12,17 @@ namespace spectr {
 /// A node of a token tree; 0 is the root.
 using NodeId = std::int32_t;
 
-/// The distinct continuations of a text that one pass of a model scores. The root stands for the last token
-/// of the text; every other node adds a token to its parent's path. Equal paths are one node: `child` returns
-/// the existing one. Parents come before their children. Requires of every node that it is asked about: it is
-/// one of the tree's.
+/// A tree of distinct continuations of a sequence that a model scores in one pass. The root is the last token
+/// of the sequence; every other node appends a token to its parent's path. Equal paths are one node: `child`
+/// returns the existing one. Parents come before their children. Requires: every NodeId argument is a node of
+/// the tree.
 class TokenTree {
  public:
   static constexpr NodeId root = 0;
 
   explicit TokenTree(Token last_token_of_text) { nodes_.push_back({last_token_of_text, root, 0}); }
 
-  /// The node for `token` below `parent`, new or existing.
+  /// Returns the node for `token` below `parent`, creating it if needed.
   NodeId child(NodeId parent, Token token) {
     SPECTR_CHECK(parent >= 0 && parent < size());
     for (NodeId n = parent + 1; n < size(); ++n) {
@@ -32,14 +32,14 @@ class TokenTree {
     return size() - 1;
   }
 
-  /// Number of nodes, the root included.
+  /// Returns the number of nodes, including the root.
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
   Token token(NodeId node) const { return at(node).token; }
   NodeId parent(NodeId node) const { return at(node).parent; }
-  /// Tokens between the root and the node: 0 for the root.
+  /// Returns the number of tokens on the path from the root, excluding the root: 0 for the root.
   int depth(NodeId node) const { return at(node).depth; }
 
-  /// The nodes from the root (left out) to `node`.
+  /// Returns the nodes from the root (excluded) to `node`.
   RecycledVector<NodeId> path(NodeId node) const {
     RecycledVector<NodeId> nodes(static_cast<std::size_t>(depth(node)));
     for (std::size_t i = nodes.size(); i-- > 0; node = parent(node)) nodes[i] = node;

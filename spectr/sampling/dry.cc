@@ -8,8 +8,8 @@
 namespace spectr {
 namespace {
 
-/// How many of the last tokens follow the last sequence breaker; all, if there is none. Of the breakers that
-/// begin at one token the longest counts.
+/// Returns the number of tokens after the last sequence breaker, or of all tokens if there is none. If
+/// several breakers begin at one token, the longest counts.
 std::size_t unbroken_length(std::span<const Token> recent, const SequenceBreakers& breakers) {
   for (std::size_t i = recent.size(); i-- > 0;) {
     std::optional<std::size_t> longest;
@@ -24,13 +24,13 @@ std::size_t unbroken_length(std::span<const Token> recent, const SequenceBreaker
   return recent.size();
 }
 
-/// lengths[k]: how many of the last tokens also end k tokens before the end. The Z-function of the reversed
-/// sequence. Cost: O(n).
+/// Returns, for each k, the length of the longest common suffix of the sequence and the sequence without its
+/// last k tokens: the Z-function of the reversed sequence. Cost: O(n).
 RecycledVector<std::size_t> repeat_lengths(std::span<const Token> recent) {
   const std::size_t n = recent.size();
   const auto from_end = [&](std::size_t i) { return recent[n - 1 - i]; };
   RecycledVector<std::size_t> lengths(n, 0);
-  std::size_t begin = 0, end = 0;  // of the match that reaches furthest
+  std::size_t begin = 0, end = 0;  // the match that extends furthest
   for (std::size_t k = 1; k < n; ++k) {
     std::size_t length = k < end ? std::min(end - k, lengths[k - begin]) : 0;
     while (k + length < n && from_end(length) == from_end(k + length)) ++length;
@@ -63,18 +63,18 @@ RecycledVector<TokenPenalty> dry_penalties(const DryOptions& dry, std::span<cons
   const std::size_t limit = unbroken_length(recent, breakers);
   if (limit < dry.allowed_length) return {};
 
-  // The token after an earlier occurrence of the sequence's end would lengthen the repetition.
+  // A token that follows an earlier occurrence of the sequence's suffix would lengthen the repetition.
   const RecycledVector<std::size_t> lengths = repeat_lengths(recent);
   RecycledVector<std::pair<Token, std::size_t>> repeats;
   for (std::size_t k = 1; k < recent.size(); ++k) {
     const std::size_t length = std::min(lengths[k], limit);
     if (length >= dry.allowed_length) repeats.emplace_back(recent[recent.size() - k], length);
   }
-  std::ranges::sort(repeats, std::ranges::greater());  // of equal tokens the longest first
+  std::ranges::sort(repeats, std::ranges::greater());  // among equal tokens, the longest first
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   repeats.erase(std::ranges::unique(repeats, same).begin(), repeats.end());
 
-  // llama.cpp keeps powers within single precision.
+  // llama.cpp limits powers to the range of single precision.
   constexpr double max_log = 88.7228391;
   const double max_exponent = dry.base > 1.000001 ? std::floor(max_log / std::log(dry.base)) : 0.0;
   RecycledVector<TokenPenalty> penalties;

@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// The tokens of positive probability, which stands in the place of logits.
+/// Returns the tokens of positive probability. Their `logit` fields hold probabilities.
 RecycledVector<Candidate> possible_tokens(const Distribution& base) {
   RecycledVector<Candidate> possible;
   possible.reserve(base.size());
@@ -32,14 +32,14 @@ Distribution distribution_of(RecycledVector<Candidate> kept, std::size_t vocabul
   return Distribution::from_weights(std::move(tokens), std::move(weights), vocabulary);
 }
 
-/// Moves the n likeliest to the front, in order.
+/// Moves the n likeliest tokens to the front, in order.
 void sort_likeliest(RecycledVector<Candidate>& tokens, std::size_t n) {
   std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(std::min(n, tokens.size())),
                             before);
 }
 
-/// Mirostat 1: how many of the likeliest tokens have an average surprise of about μ bits, if probabilities
-/// fall as a power of the rank. Its exponent is estimated by the likeliest tokens.
+/// Mirostat 1: returns the number of top tokens whose average surprise is about μ bits, if probabilities
+/// follow a power law of the rank. Its exponent is estimated from the likeliest tokens.
 std::size_t tokens_of_surprise(const RecycledVector<Candidate>& ranked, double mu, std::size_t vocabulary) {
   constexpr std::size_t estimated_by = 100;
   const std::size_t steps = std::min(estimated_by, ranked.size()) - 1;
@@ -89,7 +89,7 @@ Distribution Feedback::apply(const Distribution& base, const FeedbackState& stat
   return distribution_of(std::move(kept), base.vocabulary());
 }
 
-/// Weights that are largest near the wanted probability: quadratic near to it, linear further away.
+/// Returns weights that peak at the wanted probability; the loss is quadratic near it, linear farther out.
 Distribution Feedback::preferred(const Distribution& base, const FeedbackState& state) const {
   constexpr double width = 0.3, sharpness = 10.0;
   const double wanted = std::clamp(2.0 * target_ - state.first / state.second, 0.0, 1.0);

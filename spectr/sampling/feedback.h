@@ -14,23 +14,23 @@ struct FeedbackState {
   double second = 0.0;  ///< adaptive_p: the sum of the weights
 };
 
-/// A last sampler whose distribution depends on how likely the tokens before were: mirostat (Basu et al.,
-/// arXiv 2007.14966) or llama.cpp's adaptive_p.
+/// A final sampler whose distribution depends on the probabilities of the previous tokens: mirostat (Basu et
+/// al., arXiv 2007.14966) or llama.cpp's adaptive_p.
 ///
 /// Theorem. Every lossless method stays lossless. *Why:* the state after a sequence is a function of that
-/// sequence, as the distributions that it was drawn from are. So the target with feedback is a target like
-/// any other. At the nodes of a draft's tree the state follows the path.
+/// sequence, because the distributions it was drawn from are. The target with feedback is therefore an
+/// ordinary target. At the nodes of a draft tree the state follows the path.
 class Feedback {
  public:
-  /// Returns the feedback that these options ask for; none where they do not.
+  /// Returns the feedback that these options request, or nullopt if they request none.
   static std::optional<Feedback> of(const WarpOptions& options);
 
-  /// The state before the first token of a completion.
+  /// Returns the state before the first token of a completion.
   FeedbackState start() const;
-  /// Returns the distribution that is sampled, given the one that the other samplers leave.
+  /// Returns the distribution to sample from, given the one that the other samplers return.
   Distribution apply(const Distribution& base, const FeedbackState& state) const;
-  /// Returns the state after a token that was drawn from `sampled` = apply(base, state). A token without
-  /// probability changes nothing.
+  /// Returns the state after a token that was drawn from `sampled` = apply(base, state). A token of
+  /// probability 0 leaves the state unchanged.
   FeedbackState after(const FeedbackState& state, const Distribution& base, const Distribution& sampled,
                       Token token) const;
 
@@ -41,8 +41,8 @@ class Feedback {
   Distribution preferred(const Distribution& base, const FeedbackState& state) const;
 
   Kind kind_;
-  double target_;  // surprise in bits, or a probability
-  double rate_;    // of learning, or of decay
+  double target_;  // a surprise in bits, or a probability
+  double rate_;    // the learning rate, or the decay
 };
 
 }  // namespace spectr

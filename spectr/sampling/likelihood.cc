@@ -12,7 +12,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Logits::top() without the entries that are NaN.
+/// Returns Logits::top() without NaN entries.
 RecycledVector<Candidate> top_numbers(const Logits& row, std::size_t n) {
   RecycledVector<Candidate> best = row.top(n);
   if (best.empty() || best.front().logit < infinite) return best;

@@ -29,7 +29,7 @@ void apply_repeat_penalties(const WarpOptions& o, std::span<const Token> history
   }
 }
 
-/// Applies `sampler`, penalties or dry. `find` as above.
+/// Applies `sampler`, which is penalties or dry. `find` is as in apply_repeat_penalties().
 template <class Find>
 void apply_penalties(Sampler sampler, const WarpOptions& o, std::span<const Token> history, Find&& find) {
   if (sampler == Sampler::penalties) return apply_repeat_penalties(o, history, find);

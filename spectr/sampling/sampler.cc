@@ -13,21 +13,21 @@ struct SamplerName {
   char letter;
 };
 
-/// In the order of the enumeration.
+/// Names and letters, in the order of the enumeration.
 constexpr SamplerName sampler_names[] = {
     {"penalties", 'e'}, {"dry", 'd'},   {"top_n_sigma", 's'}, {"top_k", 'k'},       {"typ_p", 'y'},
     {"top_p", 'p'},     {"min_p", 'm'}, {"xtc", 'x'},         {"temperature", 't'}, {"adaptive_p", 'a'},
 };
 static_assert(std::size(sampler_names) == all_samplers.size());
 
-/// Other names that llama.cpp reads.
+/// Aliases that llama.cpp accepts.
 constexpr std::pair<std::string_view, Sampler> sampler_aliases[] = {{"nucleus", Sampler::top_p},
                                                                     {"temp", Sampler::temperature},
                                                                     {"typ", Sampler::typ_p},
                                                                     {"typical", Sampler::typ_p},
                                                                     {"typicalp", Sampler::typ_p}};
 
-/// A name in lower case, without '_' and '-'.
+/// Returns a name in lower case, without '_' and '-'.
 std::string squeezed(std::string_view name) {
   std::string letters;
   for (const char c : name) {

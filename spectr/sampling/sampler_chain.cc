@@ -14,8 +14,8 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-/// Candidates left of a row. `list` has logits above −∞ and is ordered by token. `masked` counts the tokens
-/// that have been excluded but, in llama.cpp, are still candidates: its dynamic temperature counts them.
+/// The remaining candidates of a row. `list` has logits above −∞ and is ordered by token. `masked` counts
+/// excluded tokens that are still candidates in llama.cpp, whose dynamic temperature counts them.
 struct Candidates {
   RecycledVector<Candidate> list;
   std::size_t masked = 0;
@@ -27,7 +27,7 @@ double max_logit(const Candidates& candidates) {
   return std::ranges::max(candidates.list, {}, &Candidate::logit).logit;
 }
 
-/// exp(logit − max) of each candidate, and their sum.
+/// Weights exp(logit − max) of the candidates, and their sum.
 struct CandidateWeights {
   RecycledVector<double> of;
   double total = 0.0;
@@ -49,14 +49,14 @@ double entropy_of(const CandidateWeights& weights) {
   return entropy;
 }
 
-/// A candidate with its place in an order of its own, and its mass.
+/// A candidate with its rank in some order, and its mass.
 struct Ranked {
-  double rank;  ///< smaller ones first, ties by the lower token
+  double rank;  ///< lower ranks first, ties by the lower token
   double mass;
   Candidate candidate;
 };
 
-/// Keeps candidates in the order of their ranks until `is_enough` holds for their mass.
+/// Keeps candidates in ascending order of rank until `is_enough` holds for their total mass.
 template <class IsEnough>
 void keep_first(RecycledVector<Ranked>& ranked, const IsEnough& is_enough, Candidates& kept) {
   const auto after = [](const Ranked& a, const Ranked& b) {
@@ -119,7 +119,7 @@ class ChainRun {
     return all;
   }
 
-  /// Takes candidates, whose probability is `mass`, through the samplers from number `next` on.
+  /// Applies the samplers from index `next` on to candidates that have probability `mass` of being used.
   void go(Candidates candidates, std::size_t next, double mass) {
     for (; next < samplers_.size(); ++next) {
       if (samplers_[next] != Sampler::xtc) {
@@ -137,7 +137,7 @@ class ChainRun {
       mixture_.push_back({mass * weights.of[i] / weights.total, candidates.list[i].token});
   }
 
-  /// `count`: tokens of the row.
+  /// Returns the mixture as a distribution. `count` is the number of tokens of the row.
   Distribution mixture(std::size_t count, std::size_t vocabulary) {
     if (!std::ranges::is_sorted(mixture_, {}, &Candidate::token))
       std::ranges::sort(mixture_, {}, &Candidate::token);
@@ -176,8 +176,8 @@ class ChainRun {
         return keep_likely(candidates);
       case Sampler::temperature:
         return set_temperature(candidates);
-      case Sampler::xtc:         // makes a mixture, see go()
-      case Sampler::adaptive_p:  // not of a chain
+      case Sampler::xtc:         // handled in go(), because it makes a mixture
+      case Sampler::adaptive_p:  // never part of a chain
         return;
     }
   }
@@ -210,7 +210,7 @@ class ChainRun {
     candidates.masked = std::min(candidates.masked, options_.top_k - list.size());
   }
 
-  /// Meister et al., locally typical sampling (arXiv 2202.00666).
+  /// Locally typical sampling (Meister et al., arXiv 2202.00666).
   void keep_typical(Candidates& candidates) const {
     const CandidateWeights weights = candidate_weights(candidates);
     const double entropy = entropy_of(weights);
@@ -239,8 +239,8 @@ class ChainRun {
     candidates.masked = 0;
   }
 
-  /// Excludes all candidates of at least the threshold but the last of them. Returns false if there are fewer
-  /// than two.
+  /// Excludes all candidates of at least the threshold, except the least likely of them. Returns false if
+  /// there are fewer than two.
   bool exclude_top_choices(Candidates& candidates) const {
     const CandidateWeights weights = candidate_weights(candidates);
     const double line = options_.xtc_threshold * weights.total;
@@ -271,14 +271,14 @@ class ChainRun {
       candidates.list.assign(1, best);
       return;
     }
-    constexpr double least = 1e-290;  // logits stay finite
+    constexpr double least = 1e-290;  // keeps logits finite
     for (Candidate& c : candidates.list) c.logit /= std::max(temperature, least);
   }
 
   std::span<const Sampler> samplers_;
   const WarpOptions& options_;
   std::span<const Token> history_;
-  RecycledVector<Candidate> mixture_;  // probabilities in the place of logits
+  RecycledVector<Candidate> mixture_;  // the `logit` fields hold probabilities
 };
 
 }  // namespace
@@ -293,7 +293,7 @@ Result<void> check_candidates(std::span<const Candidate> candidates) {
   if (candidates.empty()) return error(ErrorCode::internal, "every logit is −∞: no token is possible");
   const auto [logit, token] = candidates.front();
   if (logit < std::numeric_limits<double>::infinity()) return {};
-  // NaN without a sign: which one it has is chance.
+  // The sign of a NaN is arbitrary; print it without one.
   return error(ErrorCode::internal, "the logit of token {} is {}", token, std::isnan(logit) ? NAN : logit);
 }
 

@@ -11,21 +11,21 @@
 
 namespace spectr {
 
-/// The distribution after samplers in any order: a short list, or dense if no token is excluded.
+/// Returns the distribution after samplers in any order: a short list, or dense if no token is excluded.
 ///
-/// XTC draws a coin for each token: with probability π = xtc_probability it excludes all top choices but the
-/// last. The token then has the mixture q = (1 − π) · q_keep + π · q_cut of the distributions for the two
-/// sides of the coin, each taken through the rest of the chain. It is this mixture that is returned. Drawing
-/// from it is drawing the coin and then the token, and a method that is lossless for every target is so for
+/// XTC flips a coin for each token: with probability π = xtc_probability it excludes all top choices except
+/// the last. The token then has the mixture q = (1 − π) · q_keep + π · q_cut of the distributions for the two
+/// outcomes, each passed through the rest of the chain. This function returns the mixture. Sampling from it
+/// is equivalent to flipping the coin first, and a method that is lossless for every target is lossless for
 /// q.
 ///
-/// Asks for the whole row unless top-k comes first. Requires: no adaptive_p among the samplers. Fails for a
-/// logit that is NaN or +∞, or nothing but −∞. Cost: O(V + n log V) for n tokens that are kept.
+/// Reads the whole row unless top-k comes first. Requires: no adaptive_p among the samplers. Fails if a logit
+/// is NaN or +∞, or if all are −∞. Cost: O(V + n log V) for n tokens that are kept.
 Result<Distribution> sampler_chain(const Logits& row, std::span<const Sampler> samplers,
                                    const WarpOptions& options, std::span<const Token> history,
                                    std::size_t vocabulary);
 
-/// Fails if `candidates`, the likeliest of a row, are none or have a logit that is NaN or +∞.
+/// Fails if `candidates`, the likeliest of a row, is empty or has a logit that is NaN or +∞.
 Result<void> check_candidates(std::span<const Candidate> candidates);
 
 }  // namespace spectr

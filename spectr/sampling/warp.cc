@@ -20,7 +20,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The largest logit. Error: a logit that is NaN or +∞, or nothing but −∞.
+/// Returns the largest logit. Fails if a logit is NaN or +∞, or if all are −∞.
 template <class Number>
 Result<double> largest_of(std::span<const Number> logits) {
   const double max = largest(logits);
@@ -28,7 +28,7 @@ Result<double> largest_of(std::span<const Number> logits) {
   return max;
 }
 
-/// The largest number below `line` that a logit can be: those of at least `line` are above it.
+/// Returns the largest value of the logits' type below `line`: logits of at least `line` are above it.
 template <class Number>
 Number bar_below(double line) {
   constexpr Number lowest = -std::numeric_limits<Number>::infinity();
@@ -36,7 +36,7 @@ Number bar_below(double line) {
   return static_cast<double>(bar) < line ? bar : std::nextafter(bar, lowest);
 }
 
-/// All tokens with a logit of at least `line` but −∞, by token.
+/// Returns the tokens with a finite logit of at least `line`, ordered by token.
 template <class Number>
 RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) {
   const Number bar = bar_below<Number>(line);
@@ -47,7 +47,7 @@ RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) 
   return found;
 }
 
-/// exp((logit − max) / temperature) of every token, and their sum.
+/// Weights exp((logit − max) / temperature) of all tokens, and their sum.
 struct Weights {
   RecycledVector<double> of;
   double total = 0.0;
@@ -55,8 +55,8 @@ struct Weights {
 
 template <class Number>
 Weights weights_of(std::span<const Number> logits, double max, double temperature, std::size_t room) {
-  constexpr std::size_t block = 1024;                       // stays in the nearest cache until it is copied
-  const double scale = std::min(1.0 / temperature, 1e300);  // the smallest invert to ∞
+  constexpr std::size_t block = 1024;                       // fits into the L1 cache until it is copied
+  const double scale = std::min(1.0 / temperature, 1e300);  // 1 / temperature can be ∞
   std::array<double, block> some;
   Weights weights;
   weights.of.reserve(room);
@@ -68,7 +68,7 @@ Weights weights_of(std::span<const Number> logits, double max, double temperatur
   return weights;
 }
 
-/// The distribution without a filter: of every token.
+/// Returns the distribution over all tokens, without a filter.
 template <class Number>
 Result<Distribution> dense_distribution(std::span<const Number> logits, double temperature,
                                         std::size_t vocabulary) {
@@ -78,8 +78,8 @@ Result<Distribution> dense_distribution(std::span<const Number> logits, double t
   return Distribution::from_weights(std::move(weights.of), weights.total);
 }
 
-/// The first of `ordered` candidates that have a mass of at least `mass` together with what is `before` them;
-/// all where they have not. weight(candidate) is one's mass.
+/// Returns the length of the shortest prefix of `ordered` whose mass, added to `before`, is at least `mass`,
+/// or the full length if there is none. weight(candidate) is the mass of a candidate.
 template <class Weight>
 std::size_t prefix_of_mass(std::span<const Candidate> ordered, double before, double mass, Weight&& weight) {
   for (std::size_t n = 0; n < ordered.size(); ++n) {
@@ -89,8 +89,8 @@ std::size_t prefix_of_mass(std::span<const Candidate> ordered, double before, do
   return ordered.size();
 }
 
-/// The likeliest tokens that have a mass of at least top_p together, by token. Ties go to the lower id.
-/// Tokens go into bins by their logit, and only the bin that the last of them falls into is sorted.
+/// Returns the likeliest tokens whose total mass is at least top_p, ordered by token; ties go to the lower
+/// id. Tokens are binned by logit, and only the bin with the last of them is sorted.
 template <class Number>
 RecycledVector<Candidate> nucleus(std::span<const Number> logits, double max, double top_p) {
   constexpr std::size_t bins = 2048;
@@ -102,12 +102,12 @@ RecycledVector<Candidate> nucleus(std::span<const Number> logits, double max, do
   std::array<double, bins> mass{};
   for (std::size_t i = 0; i < logits.size(); ++i) mass[bin(logits[i])] += weights.of[i];
   const double wanted = top_p * weights.total;
-  double reached = 0.0;  // by the bins before `last`
+  double reached = 0.0;  // mass of the bins before `last`
   std::size_t last = 0;
   while (last + 1 < bins && reached + mass[last] < wanted) reached += mass[last++];
 
   RecycledVector<Candidate> kept, rest;
-  const double line = max - static_cast<double>(last + 2) / bins_per_nat;  // bin `last` lies above it
+  const double line = max - static_cast<double>(last + 2) / bins_per_nat;  // a bound below bin `last`
   for (const Candidate& c : at_least(logits, last + 1 < bins ? line : -infinity)) {
     if (const std::size_t at = bin(c.logit); at <= last) (at < last ? kept : rest).push_back(c);
   }
@@ -121,7 +121,7 @@ RecycledVector<Candidate> nucleus(std::span<const Number> logits, double max, do
   return kept;
 }
 
-/// The same of candidates in order, in their order.
+/// Truncates candidates, ordered by falling logit, to the nucleus.
 void cut_to_nucleus(RecycledVector<Candidate>& ordered, double top_p) {
   const double max = ordered.front().logit;
   const auto weight = [max](const Candidate& c) { return std::exp(c.logit - max); };
@@ -147,7 +147,7 @@ Warp::Warp(WarpOptions options, std::shared_ptr<const LogitRule> rule)
   const auto rest = std::ranges::find_if_not(samplers_, is_penalty);
   penalties_ = static_cast<std::size_t>(rest - samplers_.begin());
   if (options_.dynatemp_range > 0.0) is_fixed_ = false;
-  // Samplers that never exclude the likeliest token do not matter where it is the one that is taken.
+  // With the temperature 0, samplers that never exclude the likeliest token have no effect.
   const bool is_point = is_fixed_ && options_.temperature == 0.0;
   constexpr Sampler fixed[] = {Sampler::top_k, Sampler::top_p, Sampler::min_p, Sampler::temperature};
   for (auto one = rest; one != samplers_.end(); ++one) {
@@ -216,8 +216,8 @@ Result<Distribution> Warp::fixed_distribution(const Logits& row, std::size_t voc
                       row.values());
   }
 
-  // Candidates below the min-p line never survive; top-p sums over what top-k has left, so with top-p on the
-  // line is drawn only afterwards.
+  // Candidates below the min-p line never survive. Top-p sums over all candidates that top-k leaves, so with
+  // top-p the line is applied afterwards.
   const auto line_below = [&o](double max) { return o.min_p > 0.0 ? max + std::log(o.min_p) : -infinity; };
   RecycledVector<Candidate> candidates;
   double max = 0.0;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// A number of the options: its name, and the range that it must lie in. It must be finite, too.
+/// A numeric option: its name, value and valid range. The value must also be finite.
 struct NumberOption {
   std::string_view name;
   double value;

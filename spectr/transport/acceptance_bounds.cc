@@ -22,13 +22,13 @@ double mass_inside(const Distribution& distribution, std::uint32_t subset) {
   return mass;
 }
 
-/// The drafts x₁ … x_k, as the set of their tokens.
+/// A tuple of drafts x₁ … x_k, reduced to the set of its tokens.
 struct Tuple {
   std::uint32_t tokens;
   double probability;
 };
 
-/// All tuples of independent drafts.
+/// Returns all tuples of independent drafts.
 std::vector<Tuple> tuples_of(const DraftDistributions& p) {
   std::vector<Tuple> all = {{0, 1.0}};
   for (std::size_t i = 0; i < p.count(); ++i) {
@@ -43,7 +43,7 @@ std::vector<Tuple> tuples_of(const DraftDistributions& p) {
   return all;
 }
 
-/// The probability that y is among the drafts.
+/// Returns the probability that y is among the drafts.
 double drafted(const DraftDistributions& p, Token y) {
   double missed = 1.0;
   for (std::size_t i = 0; i < p.count(); ++i) missed *= 1.0 - p[i][y];
@@ -139,7 +139,7 @@ double uniform_acceptance(double r, std::size_t k) {
 
 double uniform_acceptance_without_replacement(std::size_t d, std::size_t n, std::size_t k) {
   SPECTR_CHECK(n <= d && k <= d);
-  double missed = 1.0;  // no draft among the n: (d−n)/d · (d−n−1)/(d−1) · …
+  double missed = 1.0;  // probability that no draft is among the n: (d−n)/d · (d−n−1)/(d−1) · …
   for (std::size_t i = 0; i < k && missed > 0.0; ++i) {
     missed *= static_cast<double>(d - std::min(d, n + i)) / static_cast<double>(d - i);
   }

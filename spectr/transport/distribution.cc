@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-// Sums further from 1 than this are taken for a mistake rather than for rounding.
+// Sums further from 1 than this are treated as errors rather than as rounding.
 constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
 
 double sum_of_weights(std::span<const double> weights) {
@@ -28,7 +28,7 @@ Distribution::Distribution(RecycledVector<Token> tokens, RecycledVector<double> 
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
   SPECTR_CHECK(total > 0.0 && std::isfinite(total));
   if (total == 1.0) return;
-  // 1 / total would overflow where the total is subnormal; dividing each entry does not.
+  // 1 / total would overflow if total is subnormal; dividing each entry does not.
   if (const double factor = 1.0 / total; std::isfinite(factor)) {
     for (double& w : probabilities_) w *= factor;
   } else {

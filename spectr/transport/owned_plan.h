@@ -17,14 +17,14 @@
 
 namespace spectr {
 
-/// A random stream: (seed, stream) is the key of its numbers, and `block` their place. Equal keys and places
-/// give equal numbers.
+/// A random stream. (seed, stream) is the key of its numbers, and `block` their position. Equal keys and
+/// positions give equal numbers.
 struct RandomStream {
   std::uint64_t seed = 0, stream = 0, block = 0;
 };
 
-/// A transport plan with the distributions that it was built from, for callers in other languages: every
-/// argument is checked. Thread-safe; calls of one plan run one after another.
+/// A transport plan that owns its distributions, for bindings to other languages: every argument is checked.
+/// Thread-safe; calls on one plan run one after another.
 class OwnedPlan {
  public:
   /// Builds the plan `name` for k drafts from p and the target q. Fails if there is no such plan, if p and q
@@ -33,12 +33,12 @@ class OwnedPlan {
                                                  std::size_t k, const PlanOptions& options = {});
 
   std::size_t vocabulary() const { return q_.vocabulary(); }
-  /// The number of drafts that draw() returns and select() takes: k, or fewer if a plan draws without
-  /// replacement and p has fewer tokens.
+  /// Returns the number of drafts that draw() returns and select() takes: k, or fewer if the plan draws
+  /// without replacement and p has fewer tokens.
   std::size_t drafts() const { return plan_->drafts(); }
   const PlanRule& rule() const { return *rule_; }
 
-  /// These return the values of TransportPlan.
+  /// acceptance(), bias() and residual() return the values of TransportPlan.
   double acceptance() const;
   double bias() const;
   std::optional<Distribution> residual() const;
@@ -50,7 +50,7 @@ class OwnedPlan {
   Result<Distribution> conditional(std::span<const Token> drafts) const;
 
   std::vector<Token> draw(const RandomStream& stream) const;
-  /// Fails if draw() cannot have returned these drafts. Draws other numbers than draw() of the same stream.
+  /// Fails if draw() cannot have returned these drafts. Its random numbers differ from those of draw().
   Result<Selection> select(std::span<const Token> drafts, const RandomStream& stream) const;
 
  private:
@@ -61,7 +61,7 @@ class OwnedPlan {
   const PlanRule* rule_;
   Distribution p_, q_;
   std::unique_ptr<TransportPlan> plan_;
-  mutable std::mutex mutex_;  // plans keep what they compute when it is first needed
+  mutable std::mutex mutex_;  // plans cache values that are computed on first use
 };
 
 }  // namespace spectr

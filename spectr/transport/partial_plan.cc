@@ -16,7 +16,7 @@ namespace {
 /// The residual masses res and the mass 1 − w of a rejection. q must outlive it.
 class PartialResidual {
  public:
-  /// `res` by place in `pair`.
+  /// `res` is indexed like `pair`.
   PartialResidual(const DistributionPair& pair, RecycledVector<double> res, double w, const Distribution& q)
       : mass_(sum_of(res)), w_(w), q_(q) {
     if (mass_ > 0.0) distribution_ = pair.distribution(std::move(res));
@@ -60,7 +60,7 @@ class PartialLikeliest final : public PartialPlan {
  public:
   PartialLikeliest(std::span<const Token> draws, const Distribution& p, double w, const Distribution& q)
       : draws_(draws.begin(), draws.end()), w_(w), q_(q), pair_(p, q), res_(pair_.size()) {
-    // T is all draws if p reaches nothing else, and all but the last one otherwise.
+    // T consists of all draws if p reaches no other tokens, otherwise of all draws but the last.
     const auto reached = std::ranges::count_if(pair_.p(), [](double p_x) { return p_x > 0.0; });
     is_whole_ = static_cast<std::size_t>(reached) == draws_.size();
     in_T_ = draws_.size() - (is_whole_ ? 0 : 1);
@@ -96,13 +96,13 @@ class PartialLikeliest final : public PartialPlan {
     const auto T = std::span(draws_).first(in_T_);
     return std::ranges::find(T, token) != T.end();
   }
-  /// Σ p outside T, without the cancellation of 1 − p(T).
+  /// Returns Σ p outside T, without the cancellation of 1 − p(T).
   double sum_of_others() const {
     return sum_in_blocks(0, pair_.size(),
                          [&](std::size_t i) { return is_likeliest(pair_.token(i)) ? 0.0 : pair_.p()[i]; });
   }
 
-  RecycledVector<Token> draws_;  // T, falling in p, then m
+  RecycledVector<Token> draws_;  // T in descending order of p, then m
   double w_;
   const Distribution& q_;
   DistributionPair pair_;
@@ -117,7 +117,7 @@ class PartialLikeliest final : public PartialPlan {
 PartialAcceptance::PartialAcceptance(const Distribution& p, std::size_t k, const Distribution& q) {
   const DistributionPair pair(p, q);
   Sum P, Q;
-  // A token with p = 0 has q/p = ∞ and lowers nothing.
+  // A token with p = 0 has q/p = ∞ and does not lower the minimum.
   for (const std::uint32_t i : ratio_order(pair.p(), pair.q())) {
     P.add(pair.p()[i]);
     Q.add(pair.q()[i]);

@@ -17,7 +17,7 @@ namespace {
 
 using enum Drafting;
 
-// Adding a plan = one new file pair and one row here.
+// To add a plan, add one pair of files and one row here.
 constexpr auto rules = std::to_array<PlanRule>({
     {.name = "maximal",
      .summary = "maximal coupling of the first draft: speculative decoding",

@@ -16,8 +16,8 @@ void move_towards(double& estimate, double seen, double weight) {
   estimate += weight * (seen - estimate);
 }
 
-/// Where k stands between the numbers of drafts, to whose logarithm what is estimated is linear: behind the
-/// one at `left` by `share` of the way to the next.
+/// The position of k between two numbers of drafts; estimates are linear in their logarithm. k lies after the
+/// one at index `left`, by `share` of the way to the next.
 struct Between {
   std::size_t left;
   double share;
@@ -36,25 +36,25 @@ double at(const Values& values, double k) {
   return values[left] + share * (values[left + 1] - values[left]);
 }
 
-/// Stops are so far apart, in logarithms of the reach.
+/// The distance between stops, in the logarithm of the reach.
 constexpr double reach_step = 0.1;
 
-/// By how many of these steps a context of each level of confidence lessens the reach.
+/// By how many of these steps a context of each level of confidence reduces the reach.
 constexpr std::array<std::size_t, AutoParams::confidences.size()> steps = {16, 8, 4, 2, 1, 0};
 
-/// The law of the reach at a position of a block, in steps; what is beyond the last but one lies at the last.
+/// The distribution of the reach at a position of a block, in steps; the last entry has all larger values.
 class ReachLaw {
  public:
   using ByStop = std::array<double, AcceptanceEstimate::stops>;
 
-  /// The probabilities that it is not below each stop.
+  /// Returns, for each stop, the probability that the reach is not below it.
   ByStop by_stop() const {
     ByStop sums;
     std::partial_sum(law_.begin(), law_.end(), sums.begin());
     return sums;
   }
-  /// Goes on to the next position from a context that is of each level with some probability, and that is
-  /// left with another.
+  /// Advances to the next position. A context has each level with probability `shares`, and drafting
+  /// continues from that level with probability `left`.
   template <class ByLevel>
   void go_on(const ByLevel& shares, const ByLevel& left) {
     ByStop next = {};
@@ -127,8 +127,8 @@ double AcceptanceEstimate::see_first(double confidence, const Distribution& p, c
   double by_one = 0.0;
   const std::size_t level = confidence_level(confidence);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    // One draft takes one pass over the distributions, several take many: once some contexts are known, they
-    // take turns.
+    // One draft takes a single pass over the distributions, several drafts take many passes. Once some
+    // contexts are known, the numbers of drafts are compared in rotation.
     const std::size_t others = drafts.size() - 1;
     const bool in_turn = i == 0 || compared_ < params_.always_compared || compared_ % others == i - 1;
     if (!in_turn) continue;

@@ -12,7 +12,7 @@ bool has_room(const Session& draft, const BlockStart& start) {
   return draft_depth(draft, start.sequence, start.left) > 0;
 }
 
-/// How many levels a tree was drafted in. Its nodes are in the order of levels.
+/// Returns the number of levels of a tree, whose nodes are in level order.
 std::size_t levels(const TokenTree& tree) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(tree.depth(tree.size() - 1)));
 }
@@ -90,7 +90,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   const Forecast& forecast = forecast_.emplace(this->forecast(start, models));
   plain_ = forecast.plain();
 
-  // Exploitation: the choice by which the rest of the completion takes the least time.
+  // Exploitation: the choice that minimises the time for the rest of the completion.
   Choice best = plain_;
   double min_seconds = static_cast<double>(start.left) * plain_.seconds;
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
@@ -106,7 +106,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   chosen_ = forecast.best_by_ngrams(ngrams_, start.left, best);
   if (chosen_.origin == DraftOrigin::ngrams) return;
 
-  // Exploration: a probe of another model, where one is due and worth its price.
+  // Exploration: a probe of another model, if one is due and worth its cost.
   const bool by_model = chosen_.origin == DraftOrigin::model;
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
     const bool is_chosen = by_model && model == best.model;

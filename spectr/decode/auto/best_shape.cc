@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-/// Whether the method drafts one sequence whatever K is.
+/// Returns true if the method drafts one sequence for any K.
 bool is_chain(const MethodRule& method) {
   MethodOptions options;
   options.drafts = 2;
@@ -20,14 +20,14 @@ bool is_chain(const MethodRule& method) {
   return decoder && decoder->shape().drafts == 1;
 }
 
-/// The largest K that the request's plan takes.
+/// Returns the largest K that the request's plan supports.
 std::size_t max_drafts(const MethodRule& method, const MethodRequest& request) {
   const auto plan = find_plan(request.others.plan.value_or(std::string(method.plan)));
   const std::size_t max = plan ? (*plan)->max_drafts : 0;
   return max == 0 ? AutoParams::drafts.back() : max;
 }
 
-/// Whether the trunk is chosen, too.
+/// Returns true if the trunk is also chosen automatically.
 bool opens_trunk(const MethodRule& method, const MethodRequest& request) {
   return request.auto_trunk && method.reads(Setting::trunk);
 }

@@ -6,7 +6,7 @@
 namespace spectr {
 namespace {
 
-/// The weight of the guess at each level, in contexts.
+/// Weight of the guess at each level, in contexts.
 constexpr double level_weight = 1.0;
 
 }  // namespace

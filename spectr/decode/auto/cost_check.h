@@ -9,23 +9,23 @@
 
 namespace spectr {
 
-/// Whether blocks take as long as the costs say that an automatic choice goes by. These may have been
-/// measured while the machine was busy, or for a clock that is another one now.
+/// Checks that blocks take as long as the costs of an automatic choice predict. The costs may have been
+/// measured while the machine was busy, or at another clock frequency.
 class CostCheck {
  public:
-  /// So many blocks tell.
+  /// Minimum number of blocks for a result.
   static constexpr std::size_t min_blocks = 32;
-  /// By this factor they may be off.
+  /// Maximum ratio between measured and modelled times.
   static constexpr double tolerance = 1.25;
 
-  /// A block took so many seconds, and so many by the costs.
+  /// Records the measured and the modelled seconds of a block.
   void add(double seconds, double charged) {
     if (seconds > 0.0 && charged > 0.0) ratios_.push_back(seconds / charged);
   }
 
-  /// How many times as long blocks take as the costs say, where that is more than the tolerance or less than
-  /// its inverse, and there were enough. It is a lower quartile: what disturbs a machine now and then does
-  /// not count.
+  /// Returns the ratio of measured to modelled times if it lies outside the tolerance and there were
+  /// enough blocks. It is a lower quartile, so that occasional disturbances of the machine do not
+  /// count.
   std::optional<double> off() const {
     if (ratios_.size() < min_blocks) return std::nullopt;
     const double ratio = lower_quartile(ratios_);

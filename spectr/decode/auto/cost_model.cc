@@ -35,7 +35,7 @@ double CostCurve::seconds(double rows, double depth) const {
   const Point& right = *above;
   const Point& left = *(above - 1);
   const double share = (rows - static_cast<double>(left.rows)) / static_cast<double>(right.rows - left.rows);
-  // std::lerp gives exactly the points, and falls nowhere.
+  // std::lerp reproduces the points exactly and is monotonic.
   return std::lerp(left.seconds, right.seconds, share) + attention;
 }
 
@@ -53,7 +53,7 @@ CostCurve CostCurve::shared(std::size_t requests) const {
   for (Point& p : points) {
     p.seconds = seconds(static_cast<double>(requests * p.rows)) / static_cast<double>(requests);
   }
-  return CostCurve(std::move(points), attention_);  // every row has its own attention
+  return CostCurve(std::move(points), attention_);  // every row has its own attention cost
 }
 
 Costs Costs::shared(std::size_t requests) const {

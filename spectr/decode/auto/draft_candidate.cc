@@ -24,7 +24,7 @@ WarmUp::WarmUp(std::span<const Token> prompt) : sequence_(before_contexts(prompt
 }
 
 double DraftCandidate::drafting_seconds(const Forecast& forecast, DraftShape shape, double nodes) const {
-  // Levels that are drafted below: those of the trunk have one node, the others `level`.
+  // Levels below the first: those of the trunk have one node, the others `level`.
   const std::size_t below = shape.length - 1, single = std::min(shape.trunk, below);
   const double level =
       (nodes - static_cast<double>(shape.trunk)) / static_cast<double>(shape.length - shape.trunk);
@@ -32,11 +32,11 @@ double DraftCandidate::drafting_seconds(const Forecast& forecast, DraftShape sha
   const CostCurve& passes = costs_->passes;
   const auto depth = static_cast<double>(forecast.depth());
   double seconds = costs_->alternation + forecast.verification_seconds(nodes, shape.length, 0.0, 0.0);
-  // The first draft pass reads what the last block added, the others a level of the tree.
+  // The first draft pass processes the last block's tokens, each later pass a level of the tree.
   seconds += passes.seconds(params_.read_anyway, depth) + wide * passes.seconds(level, depth);
   if (single > 0) seconds += narrow * passes.seconds(1.0, depth);
-  // A distribution of the draft and its confidence for every node that is drafted below, and what the
-  // estimates take.
+  // Every node with drafts below needs a distribution of the draft, its confidence, and the time for the
+  // estimates.
   seconds +=
       (forecast.distribution_seconds() + forecast.costs().select.likelihood) * (1.0 + narrow + wide * level);
   if (forecast.dense()) seconds += params_.compared_share * forecast.costs().plan_seconds(2);
@@ -82,8 +82,8 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left, std::size
   constexpr auto stops = AcceptanceEstimate::stops;
   const AcceptanceEstimate::ByStop accepted = estimate_.accepted(K);
   const std::size_t max_length = std::min({AutoParams::max_length, left, (AutoParams::max_rows - 1) / K});
-  // By the stop: E tokens of drafts of up to L tokens, and E seconds of what does not depend on acceptance,
-  // of which the last level takes so much more.
+  // Per stop: the expected tokens with drafts of up to L tokens, and the expected seconds of the work that
+  // does not depend on acceptance; the last level adds `longer` − `shorter` to it.
   std::array<double, stops> tokens, drafting;
   tokens.fill(1.0);
   drafting.fill(0.0);
@@ -136,8 +136,8 @@ DraftShape DraftCandidate::best_shape(const Forecast& forecast, std::optional<st
   return best.shape;
 }
 
-/// A choice that was the best one of all, or of those that a larger budget allowed, still is where it is
-/// allowed.
+/// A choice that was the best of all, or of those that a larger budget allowed, is still the best one if it
+/// is affordable.
 bool DraftCandidate::is_known(const Forecast& forecast, const Situation& now) const {
   if (known_for_ != now || (forbidden_ && forecast.budget() > budget_)) return false;
   return best_.origin != DraftOrigin::model || is_affordable(forecast, best_);
@@ -148,7 +148,7 @@ void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start)
   block_ = start.index;
   length_ = start.sequence.size();
   left_ = start.left;
-  // More tokens than the longest block has change nothing.
+  // A limit beyond the longest block has no effect.
   const std::size_t left = std::min(left_, AutoParams::max_length + 1);
   const Situation now = {left, forecast.depth()};
   if (!is_known(forecast, now)) {
@@ -160,7 +160,7 @@ void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start)
 
 double DraftCandidate::reading_seconds() const {
   const double unread = std::max(static_cast<double>(length_ - read_), params_.read_anyway);
-  const double depth = static_cast<double>(length_) - 0.5 * unread;  // of what is read, on average
+  const double depth = static_cast<double>(length_) - 0.5 * unread;  // average over the unread tokens
   const CostCurve& passes = costs_->passes;
   const double as_rows = passes.seconds(unread, depth) - passes.seconds(params_.read_anyway, depth);
   if (!costs_->reading) return as_rows;
@@ -180,7 +180,7 @@ double DraftCandidate::optimistic_saving(const Choice& chosen) const {
 }
 
 bool DraftCandidate::is_worth_reading(const Forecast& forecast) const {
-  // Two distributions at each context, and what the estimates take.
+  // Two distributions per context, and the time for the estimates.
   const Costs& costs = forecast.costs();
   const auto others = static_cast<double>(AcceptanceEstimate::drafts.size() - 1);
   const double plans = forecast.dense() ? costs.plan_seconds(1) + others * costs.plan_seconds(2) : 0.0;

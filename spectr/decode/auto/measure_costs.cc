@@ -21,7 +21,7 @@ constexpr std::size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, AutoParams::max_
 constexpr std::size_t depth = 64;
 constexpr std::size_t attention_rows = 8;
 
-/// The least of several times that `work` takes, which returns a Result.
+/// Returns the minimum time of several calls of `work`, which returns a Result.
 template <class Work>
 Result<double> min_seconds(Work work) {
   double min = std::numeric_limits<double>::infinity();
@@ -33,7 +33,7 @@ Result<double> min_seconds(Work work) {
   return min;
 }
 
-/// A session of a sequence of one token, scored.
+/// Returns a session of a sequence of one token, scored.
 Result<std::unique_ptr<Session>> scored(const LanguageModel& model) {
   const Token sequence[] = {0};
   SPECTR_TRY(std::unique_ptr<Session> session, model.start(1, 1));
@@ -41,8 +41,8 @@ Result<std::unique_ptr<Session>> scored(const LanguageModel& model) {
   return session;
 }
 
-/// The costs of selection for the models' own distributions after one token. The draft's is the target's too
-/// where that has no other.
+/// Measures the costs of selection for the models' own distributions after one token. `draft` is the target
+/// itself if there is no draft model.
 Result<SelectCosts> measure_select(const LanguageModel& target, const LanguageModel& draft) {
   SPECTR_TRY(const auto p_session, scored(draft));
   SPECTR_TRY(const auto q_session, scored(target));
@@ -79,7 +79,7 @@ Result<SelectCosts> measure_select(const LanguageModel& target, const LanguageMo
   return costs;
 }
 
-/// Adds to a curve what attention takes at greater depths than the one at which its passes were measured.
+/// Adds the attention cost beyond the depth at which a curve was measured.
 Result<void> add_attention(CostCurve& passes, const LanguageModel& model, std::size_t rows,
                            std::size_t behind) {
   SPECTR_TRY(const double per_token, model.attention_seconds(rows, behind));

@@ -13,18 +13,18 @@
 namespace spectr {
 namespace {
 
-// The rounds over all widths end after so many, or after so many seconds.
+// The rounds over all widths end after this number of rounds or seconds.
 constexpr int max_rounds = 12;
 constexpr double max_seconds = 2.5;
 
-// After so long the caches hold what passes of a kind need, or cannot hold it.
+// After this time the caches have reached a steady state for one kind of pass.
 constexpr double settling_seconds = 2e-3;
 
-// The rows of passes that alternate, where so many are asked for at all: a token and a node below it.
+// Rows of alternating passes, if the widths allow it: a token and a node below it.
 constexpr std::size_t alternating_rows = 2;
 
-/// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest
-/// ascending numbers by least squares; "pool adjacent violators").
+/// Makes the times non-decreasing, since a wider pass does not cost less: violating neighbours get their mean
+/// (isotonic least squares, "pool adjacent violators").
 std::vector<CostCurve::Point> ascending(std::vector<CostCurve::Point> points) {
   for (std::size_t end = 1; end < points.size(); ++end) {
     double sum = points[end].seconds;
@@ -37,7 +37,7 @@ std::vector<CostCurve::Point> ascending(std::vector<CostCurve::Point> points) {
   return points;
 }
 
-/// A pass costs no more than narrower ones one after the other: where it seemed to, something was in its way.
+/// Caps each time by that of several narrower passes in sequence: a longer time was a disturbance.
 std::vector<CostCurve::Point> capped(std::vector<CostCurve::Point> points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -48,7 +48,7 @@ std::vector<CostCurve::Point> capped(std::vector<CostCurve::Point> points) {
   return points;
 }
 
-/// A model whose passes are timed behind one sequence.
+/// A model whose passes after one sequence are timed.
 class TimedModel {
  public:
   static Result<TimedModel> start(const LanguageModel& model, std::span<const std::size_t> widths,
@@ -60,7 +60,7 @@ class TimedModel {
     return timed;
   }
 
-  /// The seconds of a pass over the last token and the nodes of a tree.
+  /// Returns the seconds of a pass over the last token and the nodes of a tree.
   Result<double> pass(const TokenTree& tree) {
     session_->rewind(sequence_.size() - 1);
     Stopwatch watch;
@@ -68,9 +68,9 @@ class TimedModel {
     return std::max(watch.lap(), 1e-9);
   }
 
-  /// Times passes of each width in turn. The first ones do not count where they are short: while decoding a
-  /// pass follows its like, and soon; here it follows a much wider one, or another model's, and finds its
-  /// weights gone from the caches.
+  /// Times passes of each width in turn. Short passes do not count at first: during decoding a pass closely
+  /// follows a similar one, but here it follows a much wider one, or another model's, and finds its weights
+  /// evicted from the caches.
   Result<void> time() {
     for (Width& width : widths_) {
       double spent = 0.0;
@@ -78,14 +78,14 @@ class TimedModel {
         const bool settled = spent >= settling_seconds;
         SPECTR_TRY(const double took, pass(width.tree));
         spent += took;
-        width.min = std::min(width.min, took);  // what is long now and then only was kept from running
+        width.min = std::min(width.min, took);  // ignores occasional passes that were interrupted
         if (settled || width.min >= settling_seconds) width.seconds.push_back(took);
       }
     }
     return {};
   }
 
-  /// Times reading the whole sequence in one go.
+  /// Times the prefill of the whole sequence.
   Result<void> read() {
     session_->rewind(0);
     Stopwatch watch;
@@ -94,18 +94,18 @@ class TimedModel {
     return {};
   }
 
-  /// The seconds of reading a token, in the round that was disturbed least.
+  /// Returns the prefill seconds per token, in the least disturbed round.
   double reading() const { return *std::ranges::min_element(readings_); }
 
   CostCurve curve() const { return CostCurve(ascending(capped(measured()))); }
 
-  /// Adds, for each width, how many times longer the pass in the middle took.
+  /// Adds, for each width, the ratio of the median time to the lower quartile.
   void add_spreads(std::vector<double>& spreads) const {
     for (const Width& width : widths_)
       spreads.push_back(median(width.seconds) / lower_quartile(width.seconds));
   }
 
-  /// By what factor, at most, passes of a width seemed to take longer or less long than the others allow.
+  /// Returns the largest factor by which a measured time deviates from the fitted curve.
   double bent() const {
     const std::vector<CostCurve::Point> points = measured();
     const CostCurve straight = curve();
@@ -128,7 +128,7 @@ class TimedModel {
     std::size_t rows;
     TokenTree tree;
     double min = std::numeric_limits<double>::infinity();
-    std::vector<double> seconds = {};  // of passes that count
+    std::vector<double> seconds = {};  // only of passes that count
   };
 
   TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
@@ -142,13 +142,13 @@ class TimedModel {
   std::vector<double> readings_;  // [round]
 };
 
-/// A draft model whose passes and the target's follow each other.
+/// Measures a draft model whose passes alternate with the target's.
 class Alternation {
  public:
   explicit Alternation(std::size_t rows) : tree_(flat_tree(rows)) {}
 
-  /// Times both alone and in turns, right after one another: the least of a few passes each, whatever else
-  /// the machine does meanwhile.
+  /// Times both models alone and alternating, in direct succession. Takes the minimum of a few passes each,
+  /// so that other load on the machine has little effect.
   Result<void> time(TimedModel& draft, TimedModel& target) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     SPECTR_TRY(const double draft_alone, alone(draft));
@@ -166,13 +166,13 @@ class Alternation {
     return {};
   }
 
-  /// What a pass of each takes longer in turns.
+  /// Returns the additional seconds per pair of alternating passes.
   double extra() const { return std::max(median(longer_), 0.0); }
 
  private:
-  static constexpr int turns = 8;  // the first of which does not count
+  static constexpr int turns = 8;  // the first turn does not count
 
-  /// The least seconds of passes of a model by itself; of one pass only where it is long.
+  /// Returns the minimum seconds of a model's passes without alternation, of two passes if they are long.
   Result<double> alone(TimedModel& model) {
     double min = std::numeric_limits<double>::infinity();
     for (int turn = 0; turn < turns; ++turn) {
@@ -183,8 +183,8 @@ class Alternation {
     return min;
   }
 
-  /// Long passes read more than caches hold, so that nothing can be pushed out: what they seem to take longer
-  /// is chance.
+  /// Returns the slowdown of a pass by alternation. Long passes read more than the caches hold, so nothing
+  /// can be evicted, and differences are noise.
   static double longer(double in_turn, double alone) {
     return alone >= settling_seconds ? 0.0 : in_turn - alone;
   }

@@ -11,15 +11,15 @@
 
 namespace spectr {
 
-/// Where the drafts of a block come from.
+/// The origin of a block's drafts.
 enum class DraftOrigin { none, model, ngrams };
 
-/// One of the ways to make a block (an arm, as bandits have them), and what it promises.
+/// One way to make a block (an arm, in terms of bandits), and its forecast.
 struct Choice {
   DraftOrigin origin = DraftOrigin::none;
-  std::size_t model = 0;  ///< which one of the draft models, where one drafts
+  std::size_t model = 0;  ///< index of the draft model, if one drafts
   DraftShape shape = {};
-  double min_reach = 0.0;  ///< where drafts stop before that length: see TreeDrafter
+  double min_reach = 0.0;  ///< where drafts stop before that length; see TreeDrafter
   double tokens = 1.0;     ///< expected tokens of the block
   double seconds = 0.0;    ///< expected seconds of the block
 
@@ -27,30 +27,30 @@ struct Choice {
   double seconds_per_token() const { return seconds / tokens; }
 };
 
-/// The regret budget: what drafts may cost a completion in all, so that none takes much longer than by plain
-/// decoding. Regret is the time that blocks took beyond plain decoding's for the same tokens.
+/// The regret budget bounds the total cost of drafts in a completion, so that none takes much longer than
+/// plain decoding. Regret is the additional time of blocks over plain decoding of the same tokens.
 ///
-/// Theorem. By the costs and with the default params, what is read of the sequence to draft apart, a
-/// completion that goes on to its limit of n tokens takes no longer than max(1.03 n, n + 5/4) plain tokens
-/// and what is credited, which is at most as much again, whatever becomes of its drafts. *Why:* a block loses
-/// most where none of its drafts is accepted and no two of its draft sequences begin alike; so much is at
-/// most 3/10 of what may still be lost.
+/// Theorem. By the costs and with the default params, not counting the draft models' processing of the
+/// sequence, a completion that runs to its limit of n tokens takes at most max(1.03 n, n + 5/4) plain tokens
+/// plus the credit, which is at most as much again, whatever the outcome of its drafts. *Why:* a block loses
+/// most if none of its drafts is accepted and no two of its draft sequences share a prefix; this loss is at
+/// most 3/10 of the remaining budget.
 ///
-/// One block may not risk all of it, because first tries that lose everything leave nothing for later ones: a
-/// good draft model misses, too. For the same reason regret is credited where something speaks for the
-/// drafts. A credit does not make the budget of a block larger: a few contexts do not tell how long drafts
-/// should be.
+/// One block may not risk the whole budget, because losing all of it would leave nothing for later blocks,
+/// and a good draft model can miss, too. For the same reason regret is credited if there is evidence for the
+/// drafts. A credit does not increase the budget of a block: a few contexts do not determine the best draft
+/// length.
 class RegretBudget {
  public:
   explicit RegretBudget(const AutoParams& params = {}) : params_(params) {}
 
-  /// The seconds that the next block may take longer than a plain one, with `left` tokens to emit.
+  /// Returns by how many seconds the next block may exceed a plain one, with `left` tokens to emit.
   double of_block(const Choice& plain, std::size_t left) const;
 
-  /// Regret of up to so many seconds does not count; of several such numbers the largest holds.
+  /// Exempts regret up to this number of seconds; the largest credit applies.
   void credit(double seconds) { credit_ = std::max(credit_, seconds); }
 
-  /// Charges a block that took so long and brought so many tokens.
+  /// Charges a block with its seconds and tokens.
   void charge(double seconds, std::size_t tokens, const Choice& plain) {
     emitted_ += tokens;
     regret_ += seconds - static_cast<double>(tokens) * plain.seconds;
@@ -59,24 +59,24 @@ class RegretBudget {
  private:
   AutoParams params_;
   std::size_t emitted_ = 0;
-  double regret_ = 0.0;  // seconds; below 0 where drafts have won time
+  double regret_ = 0.0;  // seconds; negative if drafts have saved time
   double credit_ = 0.0;
 };
 
-/// The tokens of a block that brings no more than are left.
+/// Returns the tokens of a block, limited to the remaining ones.
 inline double capped(double tokens, std::size_t left) {
   return std::min(tokens, static_cast<double>(left));
 }
 
-/// The support of the distributions that a warp makes.
+/// Returns the support of the distributions that a warp produces.
 Support support_of(const Warp& warp, std::size_t vocabulary);
 
-/// The forecast of a block: what the choices promise that take nothing but the target,
+/// The forecast of a block: the expected rate of the choices that need only the target,
 ///
 ///   tokens / (target pass of 1 + nodes rows + distributions and plans),
 ///
-/// and what the block may risk. It counts on a sequence of `length` tokens, in steps, with `left` tokens to
-/// emit. Costs and params must outlive it.
+/// and the budget of the block. It assumes a sequence of `length` tokens, rounded down to a step, with `left`
+/// tokens to emit. Costs and params must outlive it.
 class Forecast {
  public:
   Forecast(const Costs& costs, const AutoParams& params, Support support, std::size_t length,
@@ -88,29 +88,29 @@ class Forecast {
         budget_(budget.of_block(plain(), left)) {}
 
   Choice plain() const;
-  /// Whether `choice` promises more than the best one so far, by a margin where that is plain decoding.
+  /// Returns true if `choice` has a better rate than `best`, by a margin if that is plain decoding.
   bool beats(const Choice& choice, const Choice& best) const {
     return choice.rate() > (best.origin == DraftOrigin::none ? params_.margin : 1.0) * best.rate();
   }
-  /// The seconds that the block may take longer than a plain one.
+  /// Returns by how many seconds the block may exceed a plain one.
   double budget() const { return budget_; }
-  /// Whether it may take so long.
+  /// Returns true if the budget allows a block of this duration.
   bool affords(double seconds) const { return seconds - plain().seconds <= budget_; }
-  /// Drafts by n-grams where they promise more than `best`, else `best`.
+  /// Returns drafts by n-grams if they have a better rate than `best`, otherwise `best`.
   Choice best_by_ngrams(const NgramEstimate& ngrams, std::size_t left, Choice best) const;
 
-  /// The seconds of the target's pass over so many nodes, of a distribution for every token and, where
+  /// Returns the seconds of the target's pass over `nodes` nodes, of a distribution for every token and, if
   /// distributions are dense, of a plan that takes `plan` seconds for every token but the bonus.
   double verification_seconds(double nodes, std::size_t length, double tokens, double plan) const {
     return costs_.target.seconds(1.0 + nodes, static_cast<double>(depth_)) +
            token_seconds(length, tokens, plan);
   }
-  /// The part of it that is not the pass.
+  /// Returns the part of verification_seconds() without the pass.
   double token_seconds(std::size_t length, double tokens, double plan) const {
     const double plans = dense() ? plan * capped(tokens, length) : 0.0;
     return (distribution_seconds() + costs_.select.likelihood) * tokens + plans;
   }
-  /// The seconds of one distribution, and of a token drawn from it.
+  /// Returns the seconds of computing one distribution and drawing a token from it.
   double distribution_seconds() const {
     return dense() ? costs_.select.distribution : costs_.select.filtered;
   }
@@ -118,9 +118,9 @@ class Forecast {
   const Costs& costs() const { return costs_; }
   Support support() const { return support_; }
   bool dense() const { return support_ == Support::whole; }
-  /// Whether several draft sequences may be different.
+  /// Returns true if several draft sequences can differ.
   bool sequences_differ() const { return support_ != Support::point; }
-  /// The tokens that passes are taken to attend to.
+  /// Returns the number of tokens that passes are assumed to attend to.
   std::size_t depth() const { return depth_; }
 
  private:

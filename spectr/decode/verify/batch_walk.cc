@@ -34,7 +34,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
       verdict.last_source = Source::correction;
       return verdict;
     }
-    // Below equal first tokens the continuations have one distribution: the first copy may stand for all.
+    // The continuations of equal first tokens have the same distribution, so the first copy is used.
     survivor = draws[static_cast<std::size_t>(std::ranges::find(tokens, y.token) - tokens.begin())];
     verdict.path.push_back(draft.draw(*survivor).node);
   }

@@ -36,7 +36,7 @@ Result<Verdict> verify_block(const BlockStart& start, const Draft& draft, std::s
   }
 
   std::size_t i = length;
-  std::optional<ExcessDistribution> excess;  // behind the drafts up to i; none where all are in question
+  std::optional<ExcessDistribution> excess;  // after the first i drafts; nullopt for i = length
   const Distribution* q = nullptr;
   for (;; --i) {
     if (i < length) {

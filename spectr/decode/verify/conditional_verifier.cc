@@ -14,10 +14,10 @@
 namespace spectr {
 namespace {
 
-/// The draws of a node that a token stands for.
+/// The draws at a node that have the same token.
 using Copies = RecycledVector<std::optional<std::size_t>>;
 
-/// A token drawn at a node: y, with all of its copies.
+/// A token y drawn at a node, with all of its copies.
 struct Child {
   Token token;
   Copies copies = {};
@@ -35,8 +35,8 @@ class Verification {
         target_(target),
         choices_(choices) {}
 
-  /// verify(u, w), u being the end of the path so far. Returns false if u is rejected, and the path is as it
-  /// was.
+  /// Runs verify(u, w), where u is the end of the path so far. If u is rejected, returns false and restores
+  /// the path.
   Result<bool> verify(const Copies& u, double w) {
     const RecycledVector<std::size_t> draws = draft_.below(u);
     const NodeId node = draft_.node_of(u.front());
@@ -74,7 +74,7 @@ class Verification {
   Verdict verdict() && { return std::move(verdict_); }
 
  private:
-  /// The different tokens of these draws, in the order of their first copies.
+  /// Returns the different tokens of these draws, in the order of their first copies.
   RecycledVector<Child> children(const RecycledVector<std::size_t>& draws,
                                  const RecycledVector<double>& accepted) const {
     RecycledVector<Child> children;
@@ -88,12 +88,12 @@ class Verification {
     return children;
   }
 
-  /// Puts the children into the order of ChildOrder::look.
+  /// Sorts the children for ChildOrder::look.
   Result<void> sort_by_promise(RecycledVector<Child>& children) {
     constexpr std::size_t max_children = 6;
     if (children.size() < 2 || children.size() > max_children) return {};
     RecycledVector<std::optional<PartialAcceptance>>
-        alpha;  // of each child; none where nothing was drawn below
+        alpha;  // of each child; nullopt if nothing was drawn below
     for (const Child& y : children) {
       const RecycledVector<std::size_t> below = draft_.below(y.copies);
       alpha.emplace_back();
@@ -112,7 +112,7 @@ class Verification {
         if (alpha[y]) promise += (1.0 - used) * (*alpha[y])(a);
         used += children[y].accepted;
       }
-      constexpr double rounding = 1e-12;  // the order drawn comes first
+      constexpr double rounding = 1e-12;  // prefers the order drawn
       if (promise > most + rounding) {
         most = promise;
         best = order;

@@ -12,9 +12,9 @@
 
 namespace spectr {
 
-/// What is left of a target distribution q, of which the share c is still to be served, after drafts from p
-/// have been served: the mass S = Σ (c q − p)₊ and the distribution ∝ (c q − p)₊. It is the step of block and
-/// traversal verification. p and q must outlive it.
+/// The remainder of the share c of a target distribution q after drafts from p have been served: the mass S =
+/// Σ (c q − p)₊ and the distribution ∝ (c q − p)₊. It is the step of block and traversal verification. p and
+/// q must outlive it.
 class ExcessDistribution {
  public:
   ExcessDistribution(double c, const Distribution& q, const Distribution& p)
@@ -24,13 +24,13 @@ class ExcessDistribution {
     });
   }
 
-  /// S / (S + (1 − c)). It is 1 where q = p and c = 1, where nothing can be left over.
+  /// Returns S / (S + (1 − c)), or 1 if q = p and c = 1, where nothing remains.
   double share(double c) const {
     const double whole = mass_ + (1.0 - c);
     return whole > 0.0 ? mass_ / whole : 1.0;
   }
 
-  /// The distribution ∝ (c q − p)₊, or none where S = 0.
+  /// Returns the distribution ∝ (c q − p)₊, or nullopt if S = 0.
   std::optional<Distribution> distribution() && {
     if (mass_ > 0.0) return pair_.distribution(std::move(weights_));
     return std::nullopt;

@@ -16,7 +16,7 @@
 namespace spectr {
 namespace {
 
-/// The row p′(· | u) of a node u, and the largest of the tokens drawn there.
+/// The row p′(· | u) of a node u, and the order of its tokens.
 class GreedyRow {
  public:
   /// `smaller` is C/(C + p(u)) of the path to u.
@@ -30,13 +30,13 @@ class GreedyRow {
     }
   }
 
-  /// Whether token x comes after y in the order. Requires: both are drawn from p.
+  /// Returns true if token x comes after y in the order. Requires: both are drawn from p.
   bool is_larger(Token x, Token y) const {
     const auto ratio = [this](Token token) { return pair_.q()[place(token)] / pair_.p()[place(token)]; };
     return std::pair(ratio(x), x) > std::pair(ratio(y), y);
   }
 
-  /// p′(· | u). In units of C + p(u), the prefix ux begins at C′ and is 1 − `smaller` times p(x|u) wide; so
+  /// Returns p′(· | u). In units of C + p(u), ux begins at C′ and is (1 − `smaller`) p(x|u) wide, so
   /// p′(ux)/p′(u) = p(x|u) · e(C′, width) / e(smaller, 1 − smaller), e(a, w) = ((a + w)^K − a^K)/w.
   Distribution distribution() const {
     const double whole = power_quotient(smaller_, 1.0 - smaller_, sequences_);
@@ -48,7 +48,7 @@ class GreedyRow {
     return pair_.distribution(std::move(weights));
   }
 
-  /// C/(C + p) of the path to ux.
+  /// Returns C/(C + p) of the path to ux.
   double smaller_after(Token x) const {
     const double C = begin(place(x));
     return C / (C + (1.0 - smaller_) * pair_.p()[place(x)]);
@@ -61,7 +61,7 @@ class GreedyRow {
   DistributionPair pair_;
   std::size_t sequences_;
   double smaller_;
-  RecycledVector<double> below_;  // by place in pair_: p of the tokens ordered before
+  RecycledVector<double> below_;  // by index in pair_: p of all tokens that precede it
   RecycledVector<std::uint32_t> order_;
 };
 
@@ -71,7 +71,7 @@ Result<Verdict> GreedyBlockVerifier::select(const BlockStart& start, const Draft
                                             NodeDistributions& target, Choices& choices) const {
   RecycledVector<NodeId> nodes;
   RecycledVector<std::unique_ptr<Distribution>> rows;
-  RecycledVector<std::optional<std::size_t>> copies = {std::nullopt};  // of the largest prefix
+  RecycledVector<std::optional<std::size_t>> copies = {std::nullopt};  // copies of the largest prefix
   std::size_t sequences = 0;                                           // K
   double smaller = 0.0;
   for (;;) {

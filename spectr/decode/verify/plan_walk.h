@@ -5,25 +5,25 @@
 
 namespace spectr {
 
-/// The walk (SpecTr, arXiv 2310.15141, algorithm 3): the frame that makes a sequence-level rule of any
-/// token-level plan.
+/// The walk (SpecTr, arXiv 2310.15141, algorithm 3), which turns any token-level plan into a sequence-level
+/// rule.
 ///
 /// At a node, k is the number of tokens drawn from that node's distribution: the children of every surviving
-/// copy of the node, in the order drawn. The plan for k drafts gives Y. Every draw equal to Y survives, also
-/// when Y came from the residual; if there is none, Y is the correction and the block ends; if nothing was
-/// drawn below the survivors, one more token is drawn from the target.
+/// copy of the node, in the order drawn. The plan for k drafts returns Y. Every draw equal to Y survives,
+/// even if Y came from the residual. If there is none, Y is the correction and the block ends. If there are
+/// no draws below the survivors, one more token is drawn from the target.
 ///
-/// Theorem. The sequence that blocks strung together give has the target's distribution. *Why:* given all
-/// tokens drawn on a level, what was drawn below is independent of the plan, and below draw i it has the
-/// draft's distribution after X_i; so whichever draws with X_i = Y survive, what lies below them is again
-/// independent and drawn from the draft's distribution after Y, in a number fixed before it is looked at. See
-/// docs/mathematics.md.
+/// Theorem. The concatenation of blocks has the target's distribution. *Why:* given all tokens drawn on a
+/// level, the draws below it are independent of the plan, and those below draw i have the draft's
+/// distribution after X_i. So whichever draws with X_i = Y survive, the draws below them are again
+/// independent and from the draft's distribution after Y, and their number is fixed before they are examined.
+/// See docs/mathematics.md.
 class PlanWalk final : public Verifier {
  public:
   /// The rule must outlive it.
   PlanWalk(const PlanRule& rule, PlanOptions options) : PlanWalk(rule, rule, options) {}
-  /// The same with another rule for nodes whose distributions are short. Each may be any: the proof holds
-  /// whichever plan a node has.
+  /// Like above, with another rule for nodes whose distributions are short. Any combination is valid: the
+  /// proof holds for any plan at each node.
   PlanWalk(const PlanRule& dense, const PlanRule& cut, PlanOptions options)
       : dense_(dense), cut_(cut), options_(options) {}
 

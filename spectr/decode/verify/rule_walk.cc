@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-/// R and ½ Σ |b p + R P − q|.
+/// The rejection R and the bias ½ Σ |b p + R P − q|.
 struct Outcome {
   double rejection = 0.0, bias = 0.0;
 };

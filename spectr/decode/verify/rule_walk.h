@@ -14,22 +14,22 @@ namespace spectr {
 /// `correction`.
 struct RejectionRule {
   std::vector<double> accept;      ///< b, by token, in [0, 1]
-  std::vector<double> correction;  ///< P, by token, ≥ 0, with a positive sum where a draft can be rejected
+  std::vector<double> correction;  ///< P, by token, ≥ 0, with a positive sum if a draft can be rejected
 };
 
-/// Algorithm 2 with rules of any kind: the drafts of a chain are tested in order; the first that is rejected
-/// is replaced by a token from P, and the block ends there. If none is, the target adds a token. Lossy unless
-/// the rules are valid.
+/// Algorithm 2 with arbitrary rules: the drafts of a chain are tested in order. The first rejected draft is
+/// replaced by a token from P, and the block ends there. If none is rejected, the target adds a token. Lossy
+/// unless the rules are valid.
 ///
 /// Let p be the draft's distribution after a context, q the target's, R = Σ (1 − b) p. A tested token has the
 /// distribution b p + R P, at a distance ½ Σ |b p + R P − q| from q. It is q for every context where
 /// P = (q − b p)/R, which is possible iff b p ≤ q.
 ///
-/// Unlike a PlanWalk it ends the block also where P draws the rejected draft again, as the paper's algorithm
-/// does. The distribution of the output is the same, the number of calls is not.
+/// Unlike PlanWalk, it also ends the block if P draws the rejected draft again, as the paper's algorithm
+/// does. The distribution of the output is the same, but the number of calls differs.
 class RuleWalk final : public Verifier {
  public:
-  /// The rule after a context, which is never empty; the rule must outlive the walk.
+  /// Returns the rule after a context, which is never empty. The rule must outlive the walk.
   using Rules = std::function<const RejectionRule&(std::span<const Token> context)>;
 
   explicit RuleWalk(Rules rules) : rules_(std::move(rules)) {}

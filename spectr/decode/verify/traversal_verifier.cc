@@ -11,21 +11,21 @@
 namespace spectr {
 namespace {
 
-/// A place among the children of a node, and the draws that it stands for (none: a later copy, which is
-/// always rejected).
+/// A child of a node with the draws that it represents. A later copy has no draws and is always
+/// rejected.
 struct DrawnChild {
   Token token;
   RecycledVector<std::optional<std::size_t>> copies;
 };
 
-/// A node on the path from the root to the leaf that is tested.
+/// A node on the path from the root to the tested leaf.
 struct Level {
   NodeId node;
   double weight;                        // w
-  std::optional<Distribution> target;   // q_u after updates; none: the target's own
+  std::optional<Distribution> target;   // q_u after updates; nullopt: the target's own
   const Distribution* draft;            // p_u; null at a leaf
   RecycledVector<DrawnChild> children;  // in the order drawn
-  std::size_t next = 0;                 // the first child that has not been tested
+  std::size_t next = 0;                 // the first child that has not been tested yet
 };
 
 class Traversal {
@@ -42,7 +42,7 @@ class Traversal {
         SPECTR_TRY_VOID(descend());
         continue;
       }
-      // `here` is a leaf, or all below it has been rejected.
+      // `here` is a leaf, or everything below it has been rejected.
       choices_.enter(start_.place(here.node, path_.size() - 1, Purpose::select));
       if (path_.size() == 1 || choices_.accept(here.weight)) return accept();
       path_.pop_back();
@@ -67,7 +67,7 @@ class Traversal {
     return level;
   }
 
-  /// The distribution that the node still has to serve.
+  /// Returns the distribution that the node still has to serve.
   Result<const Distribution*> distribution_of(const Level& at) {
     if (at.target) return &*at.target;
     return target_.at(at.node);
@@ -83,7 +83,7 @@ class Traversal {
     return {};
   }
 
-  /// A child of the last node of the path was rejected: what its draft could have served is taken away.
+  /// Handles the rejection of a child of the path's last node: subtracts what its draft could have served.
   Result<void> reject_child() {
     Level& parent = path_.back();
     SPECTR_TRY(const Distribution* q, distribution_of(parent));

@@ -22,13 +22,13 @@ namespace {
 
 constexpr double never = -std::numeric_limits<double>::infinity();
 
-/// What is known of the prefix that ends in a draw.
+/// The prefix that ends in a draw.
 struct Prefix {
   std::size_t length = 0;
   double ratio = 0.0;  // log Π q/p: the product itself would underflow
 };
 
-/// ln q of a token; −∞ where the target excludes it.
+/// Returns ln q of a token; −∞ if the target excludes it.
 Result<double> log_likelihood(JointLaw law, NodeDistributions& target, NodeId above, Token token) {
   if (law == JointLaw::raw) return target.log_likelihood(above, token);
   SPECTR_TRY(const Distribution* q, target.at(above));
@@ -41,7 +41,7 @@ Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& dra
                                        Choices& choices) const {
   const double threshold = std::log(tau_);  // −∞ for τ = 0
   RecycledVector<Prefix> prefixes;
-  std::optional<std::size_t> last;  // of the prefix that is accepted
+  std::optional<std::size_t> last;  // the last draw of the accepted prefix
   std::size_t accepted = 0;
   for (const Draw& draw : draft.draws()) {
     const Prefix before = draw.parent ? prefixes[*draw.parent] : Prefix{};

@@ -10,9 +10,9 @@
 
 namespace spectr {
 
-/// Two distributions side by side on the union of their supports, tokens ascending: p()[i] and q()[i] belong
-/// to token(i). Views of the distributions themselves where both are dense, merged copies otherwise. The
-/// distributions must outlive the pair. Requires: one vocabulary.
+/// Two distributions aligned on the union of their supports, tokens ascending: p()[i] and q()[i] belong to
+/// token(i). The pair holds views if both distributions are dense, and merged copies otherwise. The
+/// distributions must outlive the pair. Requires: the same vocabulary.
 class DistributionPair {
  public:
   DistributionPair(const Distribution& p, const Distribution& q);
@@ -25,11 +25,11 @@ class DistributionPair {
   std::span<const double> p() const { return p_; }
   std::span<const double> q() const { return q_; }
 
-  /// Where a token stands, nullopt if neither distribution lists it.
+  /// Returns the index of a token, or nullopt if neither distribution lists it.
   std::optional<std::size_t> find(Token token) const { return find_token(tokens_, size(), token); }
 
-  /// The distribution proportional to weights[i] at token(i). Requires: weights.size() == size(), positive
-  /// sum.
+  /// Returns the distribution proportional to weights[i] at token(i). Requires: weights.size() == size(),
+  /// positive sum.
   Distribution distribution(RecycledVector<double> weights) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-// Writes the probabilities of `distribution` at `tokens`, which hold its support.
+// Writes the probabilities of `distribution` at `tokens`, a superset of its support.
 void spread(const Distribution& distribution, std::span<const Token> tokens, std::span<double> row) {
   std::size_t j = 0;
   for (std::size_t i = 0; i < distribution.size(); ++i) {

@@ -15,20 +15,20 @@ namespace {
 
 constexpr double ulp = std::numeric_limits<double>::epsilon();
 
-// E = 1 − (1−β)^k − ρβ = (1 − ρβ) − (1−β)^k; ρ is valid iff E ≤ 0. The first form where little is accepted,
-// the second where little is rejected: each keeps its digits there.
+// E = 1 − (1−β)^k − ρβ = (1 − ρβ) − (1−β)^k; ρ is valid iff E ≤ 0. The first form is used if little is
+// accepted, the second if little is rejected: each is accurate there.
 double excess(Overlap o, double unserved, double rho, std::size_t k) {
   const double rejected = std::exp(static_cast<double>(k) * log_miss(o));
   return rejected < 0.5 ? unserved - rejected : o.beta * (accepted_per_test(o, k) - rho);
 }
 
-// A trial of s = 1/ρ for one distribution: E there, and the tangent of β at it.
+// A trial of s = 1/ρ for one distribution: E and the tangent of β at s.
 struct Point {
   double s;
   OverlapSums at;
   Overlap overlap;
   double e;
-  double rejected;  // (1 − β)^k, which falls with s
+  double rejected;  // (1 − β)^k, which decreases with s
 
   Point(const Undecided& tokens, double trial, std::size_t k)
       : s(trial),
@@ -37,14 +37,14 @@ struct Point {
         e(excess(overlap, at.unserved, 1.0 / s, k)),
         rejected(std::exp(static_cast<double>(k) * log_miss(overlap))) {}
 
-  // Up to one unit in the last place: where nearly everything is accepted, E may be far below rounding for a
+  // Tolerates one unit in the last place: if nearly everything is accepted, E can be far below rounding for a
   // wide range of ρ.
   bool valid() const { return e <= ulp * overlap.beta; }
 };
 
-// The root s of E on the line β(s) = A + s B through the point `from`, on which 1 − ρβ = unserved₀ +
-// A (1/s₀ − 1/s): Newton's method, kept inside a shrinking bracket. The root lies in [1/k, 1], because
-// 1 ≤ p_acc/β ≤ k. Costs no pass.
+// Returns the root s of E on the line β(s) = A + s B through the point `from`, where 1 − ρβ = unserved₀ +
+// A (1/s₀ − 1/s). Newton's method within a shrinking bracket. The root lies in [1/k, 1], because 1 ≤ p_acc/β
+// ≤ k. Needs no pass over the tokens.
 double root_on_line(const Point& from, double A, double B, std::size_t k) {
   const double n = static_cast<double>(k);
   double below = 1.0 / n, above = 1.0, s = from.s;
@@ -65,22 +65,22 @@ double root_on_tangent(const Point& from, std::size_t k) {
   return root_on_line(from, from.at.saturated, from.at.open, k);
 }
 
-// β(s) is concave, so that it lies above its chord from s = low to s = 1, and its root above the chord's.
+// β(s) is concave, so it lies above its chord from s = low to s = 1, and its root above the chord's root.
 double root_on_chord(const Point& from_one, double low, double beta_at_low, std::size_t k) {
   const double beta = from_one.at.saturated + from_one.at.open;
   const double B = std::max(0.0, (beta - beta_at_low) / (1.0 - low));
   return root_on_line(from_one, std::max(0.0, beta - B), B, k);
 }
 
-// A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff
-// G(ρ) ≤ ρ.
+// A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); ρ is valid
+// iff G(ρ) ≤ ρ.
 struct Trial {
   double rho;
   double use = 0.0;         // G(ρ)
-  std::size_t largest = 0;  // the token that has it
-  double rejected = 1.0;    // Π (1 − β_i), which rises with ρ
+  std::size_t largest = 0;  // the token that attains it
+  double rejected = 1.0;    // Π (1 − β_i), which increases with ρ
   RecycledVector<Overlap> overlaps;
-  RecycledVector<double> open;  // B_i: β_i is A_i + B_i/ρ near this ρ and nowhere more
+  RecycledVector<double> open;  // B_i: β_i = A_i + B_i/ρ near this ρ, an upper bound elsewhere
 
   Trial(const DistributionUnion& distributions, double trial) : rho(trial) {
     RecycledVector<double> reached;
@@ -107,8 +107,8 @@ struct Trial {
   bool valid() const { return use <= rho; }
 };
 
-// A bound of G from below that is close near `from`: the use of the token that is largest there, with the
-// β_i on their tangents, above which they nowhere lie. It does not fall.
+// Returns a lower bound of G that is tight near `from`: the use of the token that attains the maximum there,
+// with each β_i replaced by its tangent, an upper bound. It is non-decreasing in ρ.
 double use_on_tangents(const DistributionUnion& distributions, const Trial& from, double rho) {
   double use = 0.0, reached = 1.0;
   for (std::size_t i = 0; i < distributions.drafts(); ++i) {
@@ -118,8 +118,8 @@ double use_on_tangents(const DistributionUnion& distributions, const Trial& from
   return use;
 }
 
-// The first fixed point of that bound above `from`: no smaller ρ is valid. ρ ← use(ρ) rises to it; where that
-// creeps, steps that double look for the next crossing, and bisection finds it. Costs no pass.
+// Returns the first fixed point of that bound above `from`; no smaller ρ is valid. The iteration ρ ← use(ρ)
+// rises to it. If that is slow, doubling steps bracket the crossing for bisection. Needs no pass.
 double root_on_tangents(const DistributionUnion& distributions, const Trial& from) {
   constexpr int max_steps = 50;
   const auto use = [&](double rho) { return use_on_tangents(distributions, from, rho); };
@@ -142,27 +142,27 @@ double root_on_tangents(const DistributionUnion& distributions, const Trial& fro
 
 }  // namespace
 
-// β(s) is concave and piecewise linear in s = 1/ρ, so that every tangent lies above it: the root of E on a
-// tangent, from either side, is an upper bound of the true root. Newton's method follows these bounds down;
-// once the piece that holds the root is met, the bound is exact up to rounding, and a nudge puts it on the
-// valid side, where the search ends. (A nudge that is lost in the rounding of E grows.)
+// β(s) is concave and piecewise linear in s = 1/ρ, so every tangent lies above it. The root of E on a
+// tangent, from either side, is therefore an upper bound of the true root. Newton's method follows these
+// bounds down. Once it reaches the piece with the root, the bound is exact up to rounding. A nudge then moves
+// it to the valid side, where the search ends. (A nudge that is lost in the rounding of E grows.)
 //
-// Newton's steps are short where (1−β)^k and 1 − ρβ range over orders of magnitude. At the root the two are
-// equal; at a point above it they bracket their common value. So where the bracket is wide, every other
-// trial is the s at which, on the tangent, (1−β)^k is its geometric mean. Where such a trial rejects no more
-// than the root does, to rounding, it would do; Newton's steps then look for the smallest ρ, for a few
-// passes.
+// Newton's steps are short if (1−β)^k and 1 − ρβ range over orders of magnitude. At the root the two are
+// equal; at a point above it they bracket their common value. So if the bracket is wide, every other trial is
+// the s at which, on the tangent, (1−β)^k is the geometric mean of the bracket. A trial that rejects no more
+// than the root does, up to rounding, is good enough; Newton's method then continues for a few passes to look
+// for the smallest ρ.
 //
-// All trials lie between the root on the tangent at s = 1 and that on β's chord from 1/k to 1: most tokens
-// are open or saturated at every s between, and only the others are looked at again.
+// All trials lie between the root on the tangent at s = 1 and that on β's chord from 1/k to 1. Most tokens
+// are open or saturated throughout this range, and only the others are visited again.
 Division division_factor(std::span<const double> p, std::span<const double> q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;
-  constexpr double slack = 1e-6;  // of the chord's root: more than rounding
-  constexpr int max_passes = 16;  // where another ρ would do
+  constexpr double slack = 1e-6;  // relative to the chord's root; more than rounding
+  constexpr int max_passes = 16;  // limit once a good enough ρ is known
   const double n = static_cast<double>(k);
   Undecided tokens(p, q, 1.0 / n, 1.0);
-  Point above(tokens, 1.0, k);  // the root is smaller
+  Point above(tokens, 1.0, k);  // an upper bound of the root
   if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
   if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
   double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
@@ -204,10 +204,10 @@ Division smallest_division(const DraftDistributions& p, const DistributionUnion&
 }
 
 // G is continuous, non-decreasing and at most k. So no ρ in [r, G(r)) is valid, nor is one below the fixed
-// point of a non-decreasing bound of G from below: from fixed point to fixed point ρ rises from 1 to the
-// smallest valid one. A nudge puts it on the valid side and grows where it is lost in rounding; it costs no
-// more acceptance than itself, as −d acceptance/d ln ρ is at most the probability that just one test passes.
-// Should that not end, bisection takes the crossing nearest to it.
+// point of a non-decreasing lower bound of G. From fixed point to fixed point, ρ rises from 1 to the smallest
+// valid one. A nudge moves it to the valid side and grows if it is lost in rounding. It costs no more
+// acceptance than its size, as −d acceptance/d ln ρ is at most the probability that exactly one test passes.
+// If the iteration does not end, bisection finds the nearest crossing.
 Division division_factor(const DistributionUnion& distributions) {
   constexpr int max_steps = 60;
   constexpr double delta = 1e-13;

@@ -10,10 +10,10 @@
 
 namespace spectr {
 
-/// Draws i < n with probability ∝ mass(i, i + 1), where mass(begin, end) is the total weight of that range:
-/// for weights that are computed on the way, without a buffer for them. Narrows the range by a factor of 256
-/// per draw; up to 256 weights are one draw.
-/// Requires: n ≥ 1, mass(0, n) > 0. Cost: about n weights.
+/// Draws i < n with probability ∝ mass(i, i + 1), where mass(begin, end) is the total weight of that range.
+/// Needs no buffer for weights that are computed on the fly. Each draw narrows the range by a factor of 256;
+/// up to 256 weights take one draw.
+/// Requires: n ≥ 1, mass(0, n) > 0. Cost: about n evaluations of weights.
 template <class Mass>
 std::size_t draw_by_mass(Choices& choices, std::size_t n, Mass&& mass) {
   constexpr std::size_t fan = 256;

@@ -8,8 +8,8 @@
 namespace spectr {
 namespace {
 
-/// The root of an increasing convex function, from a start at or above it: Newton's steps fall towards the
-/// root and never pass it. Stops at `lowest`, and where rounding ends the fall.
+/// Returns the root of an increasing convex function from a start at or above it: Newton's steps decrease
+/// towards the root and never pass it. Stops at `lowest`, or when rounding prevents progress.
 template <class ValueAndSlope>
 double newton_from_above(double x, double lowest, const ValueAndSlope& at) {
   for (int step = 0; step < 100; ++step) {
@@ -41,7 +41,7 @@ double Leftover::mass(double low, double width) const {
   return power_difference(low, width, k_);
 }
 
-/// Mass of the highest `width` of the pool and the untouched part.
+/// Returns the mass of the highest `width` of the pool and the untouched part.
 double Leftover::mass_below_top(double width) const {
   const double inside = std::min(width, untouched());
   return mass(top_ - inside, inside);
@@ -85,9 +85,9 @@ void Leftover::serve_last(double p) {
   if (out_.size() == before) out_.add(top_, p);
 }
 
-/// The u with (u + p)^k − u^k = m in [floor, top − p], by densities, which do not vanish. Mean density m / p
-/// = k ū^{k−1}; the density is convex for k ≥ 3, so the window's middle is at most ū, which is the start. For
-/// k = 2 it is the root itself.
+/// Returns the u with (u + p)^k − u^k = m in [floor, top − p], in terms of densities, which do not underflow.
+/// The mean density is m / p = k ū^{k−1}. The density is convex for k ≥ 3, so the window's middle is at most
+/// ū, which gives the start. For k = 2 the start is the root itself.
 double Leftover::lower_edge(double p, double m) const {
   const double k = static_cast<double>(k_);
   const double mean = std::pow(m / p / k, 1.0 / (k - 1.0));
@@ -97,12 +97,12 @@ double Leftover::lower_edge(double p, double m) const {
   });
 }
 
-/// The window ends at or below the top.
+/// Cuts a window that ends at or below the top.
 void Leftover::cut_below_top(double p, double m) {
   double low = floor_, width = p;
   if (p <= untouched() && mass(floor_, p) <= m) {
     low = lower_edge(p, m);
-  } else {  // it begins in the pool, or as low as it can
+  } else {  // it begins in the pool, or at the lowest possible point
     width = std::min({power_width(floor_, m, k_), p, untouched()});
     const double rejected = std::min(pool_, p - width);
     width = p - rejected;
@@ -113,12 +113,12 @@ void Leftover::cut_below_top(double p, double m) {
   top_ = low;
 }
 
-/// How much of `gap` a window takes that takes `want` from the gap and from below the top, with mass m.
-/// The mass grows with that share x: (l + x)^k − l^k + t^k − (t − want + x)^k, convex in x while the window
-/// begins above the floor; where it begins in the pool the last two terms are constant.
+/// Returns the length x that a window of mass m takes from `gap`, if it takes `want` in total from the gap
+/// and from below the top. The mass grows with x: (l + x)^k − l^k + t^k − (t − want + x)^k, which is convex
+/// in x while the window begins above the floor; if it begins in the pool, the last two terms are constant.
 double Leftover::share_of_gap(const Gap& gap, double want, double m) const {
   const double most = std::min(gap.length, want);
-  const double to_floor = want - untouched();  // the share with which the window begins at the floor
+  const double to_floor = want - untouched();  // the x for which the window begins at the floor
   const double least = std::max(0.0, to_floor - pool_);
   const auto excess = [&](double x) { return mass(gap.low, x) + mass_below_top(want - x) - m; };
   if (to_floor >= least) {
@@ -135,7 +135,7 @@ double Leftover::share_of_gap(const Gap& gap, double want, double m) const {
   });
 }
 
-/// The window begins at or below the top and takes the lowest gaps, the last of them in part.
+/// Cuts a window that begins at or below the top and takes the lowest gaps, the last of them in part.
 void Leftover::cut_across_gaps(double p, double m) {
   const std::size_t first = out_.size();
   double want = p;
@@ -159,7 +159,7 @@ void Leftover::cut_across_gaps(double p, double m) {
   }
   const std::size_t gaps_taken = out_.size() - first;
   take_below_top(want);
-  out_.rotate(first, gaps_taken);  // what lies below the top is below the gaps
+  out_.rotate(first, gaps_taken);  // the part below the top comes before the gaps
 }
 
 }  // namespace spectr

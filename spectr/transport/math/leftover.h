@@ -10,7 +10,7 @@ namespace spectr {
 /// Pieces of the unit interval, in the order in which they were cut.
 struct Pieces {
   RecycledVector<double> low;     ///< lower end; `below_cut` for a piece that lies below the cut c
-  RecycledVector<double> length;  ///< kept apart from `low`: a piece may be narrower than an ulp of its place
+  RecycledVector<double> length;  ///< stored separately, because it can be less than an ulp of `low`
 
   static constexpr double below_cut = -1.0;
 
@@ -19,7 +19,7 @@ struct Pieces {
     low.push_back(at);
     length.push_back(width);
   }
-  /// Moves the first `count` of the pieces from `first` on behind the others.
+  /// Moves the first `count` of the pieces from index `first` on to the end.
   void rotate(std::size_t first, std::size_t count) {
     for (RecycledVector<double>* of : {&low, &length}) {
       const auto begin = of->begin() + static_cast<std::ptrdiff_t>(first);
@@ -28,13 +28,13 @@ struct Pieces {
   }
 };
 
-/// What is left of one block of the unit interval while tokens cut their windows from it, highest ratio of
-/// accepted mass to draft probability first (docs/mathematics.md, "Tickets").
+/// The remaining part of one block of the unit interval, from which tokens cut their windows in descending
+/// order of the ratio of accepted mass to draft probability (docs/mathematics.md, "Tickets").
 ///
-/// From below: `pool` of length below the cut c, where a draft that wins is rejected and places do not
-/// matter; the untouched part [floor, top); and a stack of gaps above it, the lowest at the back. The mass of
-/// (a, b] is b^k − a^k above the floor and 0 in the pool. Each window begins at or below `top`, so serving n
-/// tokens takes O(n) steps and one root per token.
+/// It consists, from below, of: a `pool` of length below the cut c, where a winning draft is rejected and
+/// positions do not matter; the untouched part [floor, top); and a stack of gaps above it, the lowest at the
+/// back. The mass of (a, b] is b^k − a^k above the floor and 0 in the pool. Each window begins at or below
+/// `top`, so serving n tokens takes O(n) steps and one root per token.
 class Leftover {
  public:
   Leftover(std::size_t k, Pieces& out) : k_(k), out_(out) {}
@@ -42,12 +42,12 @@ class Leftover {
   /// Starts a block. Requires: pool ≥ 0, 0 ≤ floor.
   void open(double pool, double floor, double top);
 
-  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; within rounding, one exists. (For k = 1 all
-  /// windows above the floor have one mass: it may be any of them.) Its pieces are added from the lowest up.
+  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; one exists up to rounding. (For k = 1 all windows
+  /// above the floor have the same mass, and any of them can be cut.) Adds its pieces in ascending order.
   void serve(double p, double m);
 
-  /// Gives all that is left to the block's lowest token, whose draft probability is p > 0: from the lowest
-  /// up.
+  /// Gives the remainder to the block's lowest token, whose draft probability is p > 0. Adds the pieces in
+  /// ascending order.
   void serve_last(double p);
 
  private:

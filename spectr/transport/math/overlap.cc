@@ -10,18 +10,18 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/transport/math/overlap.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Highway first compiles one copy per instruction set.
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's conventions.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Token i is in running sum i mod 8, and sums are gathered block by block, so that rounding does not grow
-// with V.
+// Token i goes to running sum i mod 8, and the sums are gathered per block, so that rounding errors do not
+// grow with V.
 constexpr std::size_t running = 8, block = 1024;
 
 /// Adds the sums of `size` ≤ block tokens.
@@ -106,7 +106,7 @@ double log_miss(Overlap o) {
 double accepted_per_test(Overlap o, std::size_t k) {
   constexpr double ulp = std::numeric_limits<double>::epsilon();
   const double n = static_cast<double>(k);
-  if (o.beta < ulp / n) return n;  // where β may be subnormal, its quotients lose digits
+  if (o.beta < ulp / n) return n;  // quotients of a subnormal β lose digits
   return -std::expm1(n * log_miss(o)) / o.beta;
 }
 

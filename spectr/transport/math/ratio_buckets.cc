@@ -9,17 +9,17 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/transport/math/ratio_buckets.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Highway first compiles one copy per instruction set.
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's conventions.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The buckets of `size` tokens: ((bits of q/p − lowest) >> shift) + 1 within [0, last].
+/// Computes the buckets of `size` tokens: ((bits of q/p − lowest) >> shift) + 1, clamped to [0, last].
 void Bucket(const double* p, const double* q, std::size_t size, double floor, std::int64_t lowest, int shift,
             std::int64_t last, std::uint16_t* out) {
   const auto bucket = [&](auto d, std::size_t i) HWY_ATTR {
@@ -59,8 +59,8 @@ RatioBuckets::RatioBuckets(std::span<const double> p, std::span<const double> q,
   const std::int64_t last = ((largest - lowest) >> shift) + 1;
   sums_.resize(static_cast<std::size_t>(last) + 1);
 
-  // Two sums a bucket, which do not wait for one another, over so few tokens that rounding cannot take them
-  // far.
+  // Two independent sums per bucket, over blocks of tokens that are small enough to keep rounding errors
+  // small.
   constexpr std::size_t block = 2048;
   RecycledVector<Masses> even(sums_.size()), odd(sums_.size());
   for (std::size_t begin = 0; begin < p.size(); begin += block) {

@@ -10,32 +10,32 @@
 
 namespace spectr {
 
-/// What some tokens have of p and of q.
+/// Masses of a set of tokens under p and q.
 struct Masses {
   double p = 0.0, q = 0.0;
 };
 
-/// The tokens of two distributions in buckets of their ratio r = q/p, which order them as far as thresholds
-/// of r need it: bucket b holds edge(b) ≤ r < edge(b + 1), sixteen buckets to a factor of two, and the last
-/// all that is larger. A token with p = 0 < q is in the last one. The distributions must outlive it.
+/// The tokens of two distributions, bucketed by their ratio r = q/p, which orders them as far as thresholds
+/// of r require. Bucket b has the tokens with edge(b) ≤ r < edge(b + 1), with sixteen buckets per factor of
+/// two; the last bucket has all larger ratios, including p = 0 < q. The distributions must outlive it.
 class RatioBuckets {
  public:
-  /// Buckets from 2⁻¹⁶ up to the least power of two from max_ratio on. A q up to `floor` counts as 0.
-  /// Requires: p, q ≥ 0 and of one length, 1 ≤ max_ratio ≤ 2¹⁶. Cost: one pass.
+  /// Builds buckets from 2⁻¹⁶ to the smallest power of two ≥ max_ratio. A q up to `floor` counts as 0.
+  /// Requires: p, q ≥ 0 and of the same length, 1 ≤ max_ratio ≤ 2¹⁶. Cost: one pass.
   RatioBuckets(std::span<const double> p, std::span<const double> q, double floor, double max_ratio);
 
   std::size_t size() const { return sums_.size(); }
-  /// The smallest ratio of bucket b: 0 of the first one. Requires: b < size().
+  /// Returns the smallest ratio of bucket b, 0 for the first one. Requires: b < size().
   double edge(std::size_t b) const { return b == 0 ? 0.0 : std::bit_cast<double>(bits_of_edge(b)); }
-  /// The bucket of a ratio ≥ 0.
+  /// Returns the bucket of a ratio ≥ 0.
   std::size_t bucket(double ratio) const;
-  /// The sums over a bucket.
+  /// Returns the sums over a bucket.
   const Masses& operator[](std::size_t b) const { return sums_[b]; }
-  /// p and q of the tokens of a bucket. Cost: a pass over an index of two bytes a token.
+  /// Returns p and q of each token of a bucket. Cost: a pass over an index of two bytes per token.
   RecycledVector<Masses> tokens(std::size_t b) const;
 
  private:
-  static constexpr int shift = 52 - 4;  // of a double's bits: sixteen buckets to a factor of two
+  static constexpr int shift = 52 - 4;  // of a double's bits: sixteen buckets per factor of two
   static constexpr std::int64_t lowest = std::bit_cast<std::int64_t>(0x1p-16);
 
   static std::int64_t bits_of_edge(std::size_t b) {
@@ -46,7 +46,7 @@ class RatioBuckets {
   std::span<const double> p_, q_;
   double floor_;
   RecycledVector<Masses> sums_;
-  RecycledArray<std::uint16_t> bucket_;  // of each token
+  RecycledArray<std::uint16_t> bucket_;  // per token
 };
 
 }  // namespace spectr

@@ -20,7 +20,7 @@ RatioCut RatioCuts::at(double bound) {
   return known_.back().second;
 }
 
-// A token's bucket goes by q/p, the cut by p > bound q: the two may round differently next to 1/bound.
+// Buckets are assigned by q/p and the cut by p > bound q; the two can round differently near 1/bound.
 RatioCut RatioCuts::find(double bound) {
   constexpr double rounding = 1e-15;
   const std::size_t first = buckets_.bucket((1.0 - rounding) / bound),

@@ -12,11 +12,11 @@ namespace spectr {
 namespace {
 
 struct Entry {
-  std::uint64_t ratio;  // the bits of a double ≥ 0, which are ordered as the numbers are
+  std::uint64_t ratio;  // the bits of a double ≥ 0, which compare like the number
   std::uint32_t index;
 };
 
-/// Stable least-digit-first sort; a digit that all entries share costs its count only.
+/// A stable least-significant-digit radix sort. A digit that all entries share costs only its counting.
 void radix_sort(RecycledVector<Entry>& entries) {
   constexpr unsigned digit_bits = 8, digits = 64 / digit_bits;
   constexpr std::size_t buckets = std::size_t{1} << digit_bits;
@@ -43,7 +43,7 @@ RecycledVector<std::uint32_t> ratio_order(std::span<const double> p, std::span<c
   RecycledVector<Entry> entries;
   entries.reserve(p.size());
   for (std::size_t i = 0; i < p.size(); ++i) {
-    // Adding 0 turns −0 into 0, whose bits sort first.
+    // Adding 0 turns −0 into 0, whose bits are the smallest.
     if (p[i] > 0.0)
       entries.push_back({std::bit_cast<std::uint64_t>(q[i] / p[i] + 0.0), static_cast<std::uint32_t>(i)});
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double max_terms = 2e8;
 
-// Tokens of equal (p, q) are interchangeable: only how many of them are untried matters.
+// Tokens of equal (p, q) are interchangeable; only the number of untried ones matters.
 struct Group {
   double p, q;
   double untried;
@@ -44,15 +44,15 @@ class RejectedSequences {
     for (const Group& g : groups_) counts_.push_back(g.untried);
   }
 
-  // Probability that the next `drafts` drafts are rejected, given c, P and D of the lemma after the ones
-  // before.
+  // Returns the probability that the next `drafts` drafts are rejected, given the lemma's c, P and D after
+  // the previous ones.
   double all_rejected(std::size_t drafts, double c, double tested, double d) {
     terms_ += static_cast<double>(groups_.size());
     if (terms_ > max_terms) return 0.0;
     const double rest =
         sum_in_blocks(0, groups_.size(), [this](std::size_t i) { return groups_[i].untried * groups_[i].p; });
     const double next_c = c * (rest / tested) + d, next_d = left(next_c, rest);
-    // TV(q^m, p_m) = D_m / D_{m−1}: whichever draft it is, the last one is rejected with this probability.
+    // TV(q^m, p_m) = D_m / D_{m−1}: the probability that the last draft is rejected, whichever token it is.
     if (drafts == 1 || next_d <= 0.0) return next_d / d;
     double sum = 0.0;
     for (Group& g : groups_) {
@@ -69,7 +69,7 @@ class RejectedSequences {
   bool too_many() const { return terms_ > max_terms; }
 
  private:
-  // D = Σ (q − c p/P)₊ over all tokens, tried or not.
+  // Returns D = Σ (q − c p/P)₊ over all tokens, tried or not.
   double left(double c, double tested) const {
     return never_drafted_ + sum_in_blocks(0, groups_.size(), [&](std::size_t i) {
              return counts_[i] * std::max(0.0, groups_[i].q - c * (groups_[i].p / tested));

@@ -7,10 +7,10 @@
 
 namespace spectr {
 
-/// Probability that all k drafts of recursive rejection without replacement are rejected, by recursion over
-/// the rejected sequences. There is no product formula: C_m depends on the sequence, so the cost grows like
-/// G^k, where G is the number of different pairs (p(x), q(x)) with p > 0. nullopt above 2·10⁸ terms (a
-/// support of 40 tokens: k = 5). Requires: 1 ≤ k ≤ |supp p|.
+/// Returns the probability that all k drafts of recursive rejection without replacement are rejected, by
+/// recursion over the rejected sequences. There is no product formula: C_m depends on the sequence, so the
+/// cost grows like G^k, where G is the number of different pairs (p(x), q(x)) with p > 0. Returns nullopt
+/// above 2·10⁸ terms (for a support of 40 tokens: k = 5). Requires: 1 ≤ k ≤ |supp p|.
 std::optional<double> rejected_without_replacement(const DistributionPair& distributions, std::size_t k);
 
 }  // namespace spectr

@@ -15,16 +15,16 @@
 namespace spectr {
 namespace {
 
-/// The tokens with ratios of [low, high), by the bits of the two: doubles ≥ 0 are ordered as their bits are.
+/// The tokens with ratios in [low, high), given by bits: doubles ≥ 0 are ordered like their bits.
 struct Segment {
   std::uint64_t low, high;
   Masses sum;
-  std::size_t bucket;  // that holds it
+  std::size_t bucket;  // the bucket with these tokens
 
   double edge() const { return std::bit_cast<double>(low); }
   double next_edge() const { return std::bit_cast<double>(high); }
   bool is_one_ratio() const { return high - low == 1; }
-  /// What the class of the upper edge gets of p.
+  /// Returns the p-mass that goes to the class of the upper edge.
   double upper() const { return std::clamp((sum.q - edge() * sum.p) / (next_edge() - edge()), 0.0, sum.p); }
 };
 
@@ -32,7 +32,7 @@ std::uint64_t bits(double ratio) {
   return std::bit_cast<std::uint64_t>(ratio + 0.0);
 }
 
-/// The parts of a segment, at most 256, that hold tokens.
+/// Splits a segment into at most 256 parts and appends those with tokens.
 void divide(const Segment& segment, std::span<const Masses> of_bucket, RecycledVector<Segment>& out) {
   constexpr int digit = 8;
   const int width = std::bit_width(segment.high - segment.low - 1);
@@ -53,9 +53,9 @@ void divide(const Segment& segment, std::span<const Masses> of_bucket, RecycledV
   }
 }
 
-/// Which segments the optimum's threshold may lie in. On the polygon of the classes (P, Q), D = Q − P^k is
-/// least at a corner; it touches that of the tokens at the edges, so that the least D there is no better than
-/// the tokens' optimum. A corner that is lower lies in a segment that is too wide.
+/// Marks the segments that can contain the optimum's threshold. On the polygon of the classes (P, Q), D = Q −
+/// P^k is smallest at a corner. The polygon touches that of the tokens at the edges, so the smallest D there
+/// is no better than the tokens' optimum. A corner with a lower D lies in a segment that is too wide.
 RecycledVector<char> too_wide(const RecycledVector<Segment>& segments, std::size_t k) {
   RecycledVector<double> corners;
   Sum P, Q;
@@ -94,10 +94,10 @@ TokenClasses classes_of(std::span<const double> p, std::span<const double> q, st
     segments.push_back({bits(buckets.edge(b)), bits(buckets.edge(b + 1)), buckets[b], b});
   }
   const double max_ratio = buckets.edge(b);
-  Masses beyond;  // max_ratio
+  Masses beyond;  // tokens with a ratio above max_ratio
   for (; b < buckets.size(); ++b) beyond = {beyond.p + buckets[b].p, beyond.q + buckets[b].q};
 
-  RecycledVector<RecycledVector<Masses>> tokens(buckets.size());  // of the buckets that are divided
+  RecycledVector<RecycledVector<Masses>> tokens(buckets.size());  // of the buckets that are split
   for (;;) {
     const RecycledVector<char> wide = too_wide(segments, k);
     if (std::ranges::find(wide, 1) == wide.end()) break;

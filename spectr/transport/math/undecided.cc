@@ -8,17 +8,17 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/transport/math/undecided.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Highway first compiles one copy per instruction set.
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's conventions.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As in overlap.cc: token i is in running sum i mod 8, sums are gathered block by block.
+// Token i goes to running sum i mod 8, as in overlap.cc. The sums are gathered per block.
 constexpr std::size_t running = 8, block = 1024;
 
 /// Adds the sums of `size` ≤ block tokens.
@@ -69,7 +69,7 @@ void AddBlock(const double* p, const double* q, std::size_t size, double low, do
   }
 }
 
-/// Moves the undecided tokens to out_p, out_q, which may be p, q; gives their number.
+/// Moves the undecided tokens to out_p, out_q, which may be p, q, and returns their number.
 std::size_t KeepUndecided(const double* p, const double* q, std::size_t size, double low, double high,
                           double* out_p, double* out_q) {
   std::size_t kept = 0;

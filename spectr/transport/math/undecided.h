@@ -8,30 +8,30 @@
 
 namespace spectr {
 
-/// What one split of tokens at thresholds low ≤ high finds.
+/// Sums from one split of tokens at thresholds low ≤ high.
 struct SplitSums {
   double open_q = 0.0, open_gap = 0.0;            ///< Σ q and Σ (p − high q) over open tokens
-  double saturated_p = 0.0, saturated_gap = 0.0;  ///< Σ p and Σ (low q − p) over saturated ones
-  double undecided_q = 0.0;                       ///< Σ q over the others
-  std::size_t undecided = 0;                      ///< how many those are
+  double saturated_p = 0.0, saturated_gap = 0.0;  ///< Σ p and Σ (low q − p) over saturated tokens
+  double undecided_q = 0.0;                       ///< Σ q over the other tokens
+  std::size_t undecided = 0;                      ///< number of the other tokens
 };
 
-/// Two distributions for the thresholds low ≤ s ≤ high of p/q. A token with p ≥ high q is open at all of
-/// them, one with p ≤ low q saturated (OverlapSums); of those a few sums are enough. Only the tokens between
-/// are looked at again, and they lie side by side.
+/// Two distributions for thresholds low ≤ s ≤ high of p/q. Tokens with p ≥ high q are open at all thresholds,
+/// tokens with p ≤ low q are saturated (see OverlapSums); for these a few sums suffice. Only the remaining
+/// tokens are visited again, and they are stored contiguously.
 class Undecided {
  public:
-  /// One pass over the distributions. Requires: p.size() == q.size(), 0 < low ≤ high.
+  /// Makes one pass over the distributions. Requires: p.size() == q.size(), 0 < low ≤ high.
   Undecided(std::span<const double> p, std::span<const double> q, double low, double high);
 
-  /// From now on for thresholds within [low, high] only, which lies within the thresholds so far. One pass
-  /// over the tokens that were undecided.
+  /// Restricts the thresholds to [low, high], which must lie within the current range. Makes one pass over
+  /// the undecided tokens.
   void narrow(double low, double high);
 
-  /// The sums at a threshold s, low ≤ s ≤ high, as of the distributions themselves: all of them of terms ≥ 0,
-  /// so that none loses digits. One pass over the undecided tokens.
+  /// Returns the sums of the full distributions at a threshold low ≤ s ≤ high. All terms are ≥ 0, so no sum
+  /// loses digits. Makes one pass over the undecided tokens.
   OverlapSums sums(double s) const;
-  /// Those at `low`, of which the sum `miss` is left out. No pass.
+  /// Returns β at `low`. Makes no pass.
   double beta_at_low() const { return found_.saturated_p + low_ * (found_.open_q + found_.undecided_q); }
 
   double low() const { return low_; }

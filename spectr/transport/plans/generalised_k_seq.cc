@@ -11,7 +11,7 @@ namespace spectr {
 
 namespace {
 
-// The q-mass that draft i accepts of a token: min(p_i, α_i q) on Ω_i, p_i outside.
+// Returns the mass of a token that draft i passes: min(p_i, α_i q) on Ω_i, p_i outside.
 double passed(const GeneralisedTests& tests, std::size_t i, double p, double q) {
   const double mass = tested_mass(q);
   return tests.inside(i, p, mass) ? std::min(p, tests.alpha[i] * mass) : p;
@@ -42,8 +42,8 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
   return result;
 }
 
-// Draft i fails with p − α_i q where p > bound_i q and p > α_i q. Between two neighbouring bounds a/q does
-// not fall with p/q, and above all of them it is at most Σ u_{i−1} α_i.
+// Draft i fails with probability p − α_i q if p > bound_i q and p > α_i q. Between two neighbouring bounds
+// a/q is non-decreasing in p/q, and above all bounds it is at most Σ u_{i−1} α_i.
 GeneralisedOutcome outcome(RatioCuts& cuts, const GeneralisedTests& tests) {
   GeneralisedOutcome result{.u = {}, .excess = 1.0};
   double u = 1.0, most = 0.0, highest_bound = 0.0;
@@ -78,7 +78,7 @@ GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution
       outcome_(std::move(outcome)),
       parameters_(std::move(parameters)) {}
 
-// q − a/s.
+// Computes q − a/s.
 void GeneralisedKSeq::leftover(std::size_t begin, std::span<double> out) const {
   const double* const q = all().q().data() + begin;
   std::ranges::fill(out, 0.0);

@@ -8,18 +8,18 @@
 
 namespace spectr {
 
-/// Target masses up to this are no more than the rounding of products.
+/// Target masses up to this are treated as rounding errors of products.
 inline constexpr double rounding_of_mass = 1e-18;
 
-/// q as the tests see it. A token of such a mass has no say in the tests: they always reject it, and it comes
-/// from the residual alone, which costs no more acceptance than its mass.
+/// Returns q as the tests see it. A token with a negligible mass is always rejected by the tests and comes
+/// only from the residual, which costs no more acceptance than its mass.
 constexpr double tested_mass(double q) {
   return q > rounding_of_mass ? q : 0.0;
 }
 
-/// The tests of generalised k-Seq: draft i is accepted with probability α_i q/p_i on Ω_i, with probability 1
-/// outside, where q stands for tested_mass(q). Ω_i = {x : p_i(x) > bound_i q(x)}: an upper set of p_i/q,
-/// which holds every draft with q = 0.
+/// The tests of generalised k-Seq: draft i is accepted with probability α_i q/p_i on Ω_i and with probability
+/// 1 outside, where q denotes tested_mass(q). Ω_i = {x : p_i(x) > bound_i q(x)} is an upper set of p_i/q that
+/// contains every draft with q = 0.
 struct GeneralisedTests {
   std::vector<double> alpha;  ///< α₁ … α_k ≥ 0
   std::vector<double> bound;  ///< ≥ 0, finite
@@ -28,22 +28,22 @@ struct GeneralisedTests {
   bool inside(std::size_t i, double p, double q) const { return p > bound[i] * q; }
 };
 
-/// What given tests make of given distributions.
+/// The effect of given tests on given distributions.
 struct GeneralisedOutcome {
   std::vector<double> u;  ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
-  double excess;          ///< s = max(1, max a/q): how far the tests accept more than q somewhere
+  double excess;          ///< s = max(1, max a/q): the largest factor by which the tests exceed q
 };
 
-/// One pass over the distributions per draft. Requires: as many tests as drafts.
+/// Computes the outcome in one pass over the distributions per draft. Requires: as many tests as drafts.
 GeneralisedOutcome outcome(const DistributionUnion& distributions, const GeneralisedTests& tests);
 
-/// The same for drafts of one distribution p. Requires: `cuts` of p and q with floor rounding_of_mass;
-/// bounds > 0. Cost: at most 2k cuts.
+/// Computes the outcome for drafts of one distribution p. Requires: `cuts` of p and q with floor
+/// rounding_of_mass; bounds > 0. Cost: at most 2k cuts.
 GeneralisedOutcome outcome(RatioCuts& cuts, const GeneralisedTests& tests);
 
-/// Generalised k-Seq (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023). Valid for every choice of tests: a draft
-/// that passes is confirmed with probability 1/s and the residual is computed from what is really accepted,
-/// so rounding in the tests costs acceptance, (1 − u_k)/s, never exactness.
+/// Generalised k-Seq (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023). Valid for any tests: a draft that passes is
+/// confirmed with probability 1/s, and the residual is computed from the distribution that is actually
+/// accepted. Rounding in the tests therefore costs acceptance, (1 − u_k)/s, but never exactness.
 class GeneralisedKSeq final : public SequentialPlan {
  public:
   GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, DistributionUnion all,

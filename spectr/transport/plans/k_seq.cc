@@ -34,7 +34,7 @@ class KSeq final : public SequentialPlan {
   Division division_;
 };
 
-// q − a, a = Σ_i R_i min(p_i, q/ρ) with R_i = Π_{j<i} (1 − β_j); for equal distributions Σ R_i = p_acc/β.
+// Computes q − a, a = Σ_i R_i min(p_i, q/ρ), R_i = Π_{j<i} (1 − β_j); for equal p_i, Σ R_i = p_acc/β.
 void KSeq::leftover(std::size_t begin, std::span<double> out) const {
   const double* const q = all().q().data() + begin;
   const double s = 1.0 / division_.rho;

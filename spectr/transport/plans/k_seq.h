@@ -23,8 +23,8 @@ namespace spectr {
 /// With different draft distributions, draft i is tested against its own p_i, and a = Σ_i R_i min(p_i, q/ρ)
 /// with R_i = Π_{j<i} (1 − β_j) (Ahn et al. 2023, appendix B).
 ///
-/// The residual is computed from the distribution that is really accepted, so a ρ above ρ* costs acceptance,
-/// never exactness. parameters: rho, beta (one per draft distribution), passes. Memory O(support).
+/// The residual is computed from the distribution that is actually accepted, so a ρ above ρ* costs acceptance
+/// but never exactness. parameters: rho, beta (one per draft distribution), passes. Memory O(support).
 Result<std::unique_ptr<TransportPlan>> build_k_seq(const DraftDistributions& p, const Distribution& q,
                                                    const PlanOptions& options);
 

@@ -15,8 +15,8 @@ namespace spectr {
 ///
 /// Theorem. Y ~ q; acceptance Σ min(p, q) = 1 − TV(p, q), and no coupling has P(X = Y) above that.
 ///
-/// Of k drafts it tests the first and ignores the others. An error for different draft distributions. Memory
-/// and time O(support).
+/// Tests the first of k drafts and ignores the others. Fails for different draft distributions. Memory and
+/// time O(support).
 Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions& options);
 

@@ -12,22 +12,22 @@
 namespace spectr {
 namespace {
 
-/// What the tests and the correction of one draft come to.
+/// Properties of the tests and the correction for one draft.
 struct Outcome {
   double epsilon;
   double rejection;   // probability that the draft is rejected
   double bias;        // TV between the distribution of Y and q
-  double least_bias;  // the least that any correction reaches
+  double least_bias;  // the smallest bias that a correction can reach
 };
 
-/// b p: the mass of a token that is accepted.
+/// Returns b p: the mass with which a token is accepted.
 double accepted_mass(double p, double q, double epsilon) {
   return std::min(p, std::max(0.0, q + epsilon));
 }
 
 class OverAcceptance final : public SequentialPlan {
  public:
-  /// Weight: what Y is drawn from after a rejection, of q and b p.
+  /// Computes the weight with which Y is drawn after a rejection, from q and b p.
   using Weight = double (*)(double q, double accepted);
 
   OverAcceptance(const DraftDistributions& p, const Distribution& q, DistributionUnion all,

@@ -42,8 +42,8 @@ class RecursiveRejection final : public SequentialPlan {
 };
 
 // For equal distributions D_m = Σ (q − C_m p)₊ with C_m = Σ_{j<m} D_j: Σ (q − p/s)₊ at the threshold
-// s = 1/C_m. As the D_m fall, 1 + D_1 ≤ C_m ≤ 1 + (k − 1) D_1 from m = 2 on, and most tokens are open or
-// saturated at all of these.
+// s = 1/C_m. The D_m decrease, so 1 + D_1 ≤ C_m ≤ 1 + (k − 1) D_1 for m ≥ 2, and most tokens are open or
+// saturated at all of these thresholds.
 RecycledVector<double> rejections_of_equal(std::span<const double> p, std::span<const double> q,
                                            std::size_t k) {
   const double n = static_cast<double>(k);

@@ -17,10 +17,10 @@ namespace spectr {
 /// Theorem. Y ~ q; acceptance = 1 − Π_m TV(q^m, p_m), the product ending at its first 0.
 ///
 /// Lemma. With D_m = Π_{j≤m} TV(q^j, p_j), D₀ = 1: q^{m+1} = (q − Σ_{j≤m} D_{j−1} p_j)₊ / D_m, because a
-/// token whose mass is used up stays used up. So the numbers D_m are all that the tests need.
+/// token whose mass is used up stays used up. The tests therefore need only the numbers D_m.
 ///
-/// parameters: rejected = [D_1 … D_k]. Cost: to build k passes, for equal distributions one and
-/// k over the tokens with p < q < k p, of which most are soon decided; memory O(support), O(k²) to select.
+/// parameters: rejected = [D_1 … D_k]. Cost: k passes to build; for equal distributions one pass, and k over
+/// the tokens with p < q < k p, whose number falls quickly. Memory O(support); O(k²) to select.
 Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftDistributions& p, const Distribution& q,
                                                        const PlanOptions& options);
 

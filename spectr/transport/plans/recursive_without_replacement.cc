@@ -67,7 +67,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
   }
 
  private:
-  // Before draft m, as the lemma has them.
+  // The lemma's quantities before draft m.
   struct State {
     double used = 0.0;     // c_{m−1}
     double tested = 1.0;   // P_{m−1}
@@ -75,7 +75,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     double untried = 1.0;  // P_m
   };
 
-  // min(1, q^m(x)/p_m(x)), q^m = (q − C p)₊/D and p_m = p/P: quotients first, as products may vanish.
+  // Returns min(1, q^m(x)/p_m(x)), q^m = (q − C p)₊/D, p_m = p/P. Products could underflow.
   double test(const State& at, Token x) const {
     const auto j = distributions_.find(x);
     if (!j || !(distributions_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
@@ -89,7 +89,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     return next;
   }
 
-  // Σ (q − C p)₊ over the tokens at [begin, end).
+  // Returns Σ (q − C p)₊ over the tokens at [begin, end).
   double left_mass(const State& at, std::size_t begin, std::size_t end) const {
     return sum_in_blocks(begin, end, [&](std::size_t j) {
       const double p = distributions_.p()[j], q = distributions_.q()[j];
@@ -97,7 +97,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     });
   }
 
-  // Σ p over the untried tokens: between one tried token and the next, no subtraction.
+  // Returns Σ p over the untried tokens, summed between the tried ones, without subtraction.
   double untried_mass(std::span<const Token> tried) const {
     Sum sum;
     for (std::size_t begin = 0; begin < distributions_.size();) {

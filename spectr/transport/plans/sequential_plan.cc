@@ -16,8 +16,8 @@ Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices
   return {draw_rejected(choices), false};
 }
 
-// P(Y = y | x₁ … x_k) = c Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j), and the rest of 1 times residual(y), with
-// t_i = passes(i, x_i) and c the probability of a confirmation.
+// P(Y = y | x₁ … x_k) = c Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j), plus the remaining probability times
+// residual(y), where t_i = passes(i, x_i) and c is the probability of confirmation.
 Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   RecycledVector<double> distribution(target().vocabulary(), 0.0);

@@ -8,9 +8,9 @@
 
 namespace spectr {
 
-/// A plan that tests independent drafts one after another: X_i passes with a probability that test() gives,
-/// the first that passes is Y; if none does, Y is drawn from the residual distribution, which is the same for
-/// all drafts. A draft of probability 0 never passes.
+/// A plan that tests independent drafts one after another. X_i passes with a probability that test() returns,
+/// and the first draft that passes is Y. If none passes, Y is drawn from the residual distribution, which
+/// does not depend on the drafts. A draft of probability 0 never passes.
 class SequentialPlan : public ResidualPlan {
  public:
   Selection select(std::span<const Token> drafts, Choices& choices) const final;
@@ -18,8 +18,8 @@ class SequentialPlan : public ResidualPlan {
   Distribution conditional(std::span<const Token> drafts) const final;
 
  protected:
-  /// confirm: probability with which a draft that passes is kept; otherwise Y is drawn from the residual at
-  /// once. The others: as of ResidualPlan.
+  /// `confirm` is the probability with which a draft that passes is kept; otherwise Y is drawn from the
+  /// residual at once. For the other parameters see ResidualPlan.
   SequentialPlan(DraftDistributions distributions, const Distribution& target, DistributionUnion all,
                  double acceptance, double confirm = 1.0)
       : ResidualPlan(std::move(distributions), target, std::move(all)),
@@ -27,8 +27,8 @@ class SequentialPlan : public ResidualPlan {
         confirm_(confirm) {}
 
  private:
-  /// Probability that draft i (from 0) passes its test when it is x, which has probability p > 0 under the
-  /// draft's distribution and q under the target. O(1), of recursive rejection i look-ups.
+  /// Returns the probability that draft i, counted from 0, passes its test if it is x, which has probability
+  /// p > 0 under its distribution and q under the target. O(1), or i lookups for recursive rejection.
   virtual double test(std::size_t i, Token x, double p, double q) const = 0;
 
   double passes(std::size_t i, Token x) const {

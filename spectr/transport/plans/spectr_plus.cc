@@ -16,27 +16,27 @@
 namespace spectr {
 namespace {
 
-/// Bounds of p/q are at least 1/ρ ≥ 1/k: ratios q/p of 2k and more may share a bucket. So may those beyond
-/// this.
+/// Bounds of p/q are at least 1/ρ ≥ 1/k, so ratios q/p of 2k and more may share a bucket. Ratios above this
+/// limit also share one.
 constexpr double max_ratio = 4096.0;
 
 /// Ratios p/q that differ by less count as equal.
 constexpr double equality = 1e-12;
 
-/// A draft that is reached with less probability than this need not be tested.
+/// A draft that is reached with lower probability than this need not be tested.
 constexpr double never = 1e-14;
 
-/// Largest s − 1 that the tolerance of the solver explains.
+/// Largest s − 1 that can be explained by the tolerance of the solver.
 constexpr double largest_excess = 1e-9;
 
-/// Where a round accepts less than the one before, by more than this, nothing is left that the solver can
-/// win.
+/// If a round accepts less than the previous one by more than this, the solver cannot improve the tests
+/// further.
 constexpr double rounding = 1e-12;
 
-/// Where it is by more than this, the solver has failed.
+/// If a round reduces the acceptance by more than this, the solver has failed.
 constexpr double largest_loss = 1e-10;
 
-/// The tests of one round, what they do, and the bounds of the sets that follow.
+/// The tests of one round, their effect, and the bounds of the sets for the next round.
 struct Round {
   GeneralisedTests tests;
   GeneralisedOutcome outcome;
@@ -46,7 +46,7 @@ struct Round {
   bool settled() const { return next_bound == tests.bound; }
 };
 
-/// What a round looks at: the distributions themselves or, where all drafts have one, its cuts.
+/// The data that a round reads: the distributions themselves or, if all drafts share one, its cuts.
 struct Sight {
   const DistributionUnion& distributions;
   std::optional<RatioCuts> cuts;
@@ -56,7 +56,7 @@ struct Sight {
   }
 };
 
-/// LP_k; for different distributions with constraints added until none is violated.
+/// Solves LP_k. For different distributions, adds constraints until none is violated.
 Result<RejectionProgram::Solution> solve(Sight& sight, const GeneralisedTests& tests, RejectionSets& sets) {
   const DistributionUnion& distributions = sight.distributions;
   if (sight.cuts) {
@@ -78,7 +78,7 @@ Result<RejectionProgram::Solution> solve(Sight& sight, const GeneralisedTests& t
   }
 }
 
-/// One round: LP_k for the sets of `tests`, its factors clamped to [0, γ_i], and the sets that follow.
+/// Runs one round: LP_k for the sets of `tests`, its factors clamped to [0, γ_i], and the next sets.
 Result<Round> improve(Sight& sight, GeneralisedTests tests) {
   RejectionSets sets;
   SPECTR_TRY(const auto solution, solve(sight, tests, sets));
@@ -98,8 +98,8 @@ Result<Round> improve(Sight& sight, GeneralisedTests tests) {
   return Round{std::move(tests), std::move(made), std::move(next_bound)};
 }
 
-/// The round after `last`, whose tests are feasible in it: one that accepts much less than `least` is an
-/// error.
+/// Runs the round after `last`, whose tests are feasible in it. Fails if it accepts much less than
+/// `least`.
 Result<Round> next_round(Sight& sight, const Round& last, double least) {
   SPECTR_TRY(Round round, improve(sight, {last.tests.alpha, last.next_bound}));
   if (round.acceptance() < least - largest_loss) {
@@ -117,7 +117,7 @@ std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribu
     sight.cuts.emplace(distributions.p(0), distributions.q(), rounding_of_mass,
                        std::min(2.0 * static_cast<double>(k), max_ratio));
   }
-  // k-Seq, which is generalised k-Seq with α_i = 1/ρ.
+  // Start from k-Seq, which is generalised k-Seq with α_i = 1/ρ.
   Round last{.tests = {.alpha = std::vector(k, 1.0 / rho), .bound = std::vector(k, (1.0 - equality) / rho)},
              .outcome = {},
              .next_bound = {}};

@@ -14,13 +14,13 @@
 namespace spectr {
 namespace {
 
-/// The tokens with p > 0 by r = q / p ascending; p, q and the sums P_j, D_j = Q_j − P_j^k of the first j.
+/// The tokens with p > 0 by q / p ascending, with p, q and the sums P_j, D_j = Q_j − P_j^k of the first j.
 struct Ladder {
   RecycledVector<std::uint32_t> index;
   RecycledVector<double> p, q;  // n
   RecycledVector<double> P, D;  // n + 1
   double unreachable = 0.0;     // q-mass where p = 0
-  std::size_t barred = 0;       // the first tokens, with q = 0
+  std::size_t barred = 0;       // number of leading tokens with q = 0
 
   std::size_t size() const { return index.size(); }
 };
@@ -47,7 +47,7 @@ Ladder climb(std::span<const double> p, std::span<const double> q, std::size_t k
   ladder.barred = static_cast<std::size_t>(first_wanted - ladder.q.begin());
   ladder.unreachable =
       sum_in_blocks(0, p.size(), [&](std::size_t i) { return p[i] > 0.0 ? 0.0 : q[i] / q_total; });
-  ladder.P[n] = 1.0;  // without the rounding error of the sums
+  ladder.P[n] = 1.0;  // exact, without the rounding error of the sums
   ladder.D[n] = -ladder.unreachable;
   return ladder;
 }
@@ -68,9 +68,9 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
   layout.pieces.length.reserve(2 * n);
   layout.rejected = std::min(1.0, -*std::min_element(D.begin(), D.end()));
   double cut = std::pow(layout.rejected, 1.0 / static_cast<double>(k));
-  if (layout.rejected < rounding_of_rejection) {  // but for the probability that every draft has q = 0
+  if (layout.rejected < rounding_of_rejection) {  // except for the probability that every draft has q = 0
     cut = P[ladder.barred];
-    layout.rejected = power(cut, k);  // may vanish where the cut does not
+    layout.rejected = power(cut, k);  // can underflow where the cut does not
   }
   if (layout.rejected > 0.0) {
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -78,9 +78,9 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
     }
   }
 
-  // A block ends at every j with D_j = S_j = min_{i ≥ j} D_i. Within it m = q, but for its lowest token,
-  // which gives up res_j = S_{j+1} − S_j and takes what is left. The tokens with q = 0 come last, when
-  // nothing but rounding errors is left above the cut.
+  // A block ends at every j with D_j = S_j = min_{i ≥ j} D_i. Within a block m = q, except for its lowest
+  // token, which loses res_j = S_{j+1} − S_j and takes the remainder. The tokens with q = 0 come last, when
+  // only rounding errors are left above the cut.
   Leftover leftover(k, layout.pieces);
   double S = std::max(D[n], -layout.rejected);
   for (std::size_t end = n; end > 0;) {
@@ -109,7 +109,7 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
     end = begin;
   }
   if (layout.rejected > 0.0 || ladder.barred > 0) {
-    const bool lost = std::ranges::none_of(residual, [](double x) { return x > 0.0; });  // to underflow
+    const bool lost = std::ranges::none_of(residual, [](double x) { return x > 0.0; });  // underflow
     layout.residual = lost ? RecycledVector<double>(q.begin(), q.end()) : std::move(residual);
   }
   return layout;

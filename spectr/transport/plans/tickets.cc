@@ -16,10 +16,10 @@
 namespace spectr {
 namespace {
 
-/// Of so many tokens each is a class of its own: ordering them costs less than finding classes.
+/// Up to this many tokens each token is its own class: sorting them costs less than finding classes.
 constexpr std::size_t few_tokens = 512;
 
-/// And so they are for more drafts than this, whose classes select() has no room for.
+/// Also for more drafts than this each token is its own class, because select() has a fixed-size buffer.
 constexpr std::size_t many_drafts = 256;
 
 class Tickets final : public ResidualPlan {
@@ -43,7 +43,7 @@ class Tickets final : public ResidualPlan {
   double acceptance() const override { return 1.0 - layout_.rejected; }
   Distribution conditional(std::span<const Token> drafts) const override;
 
-  /// P(draft i wins | drafts), of copies for the first one, and the probability that none does.
+  /// The probability that draft i wins, given the drafts (the first of equal ones), and that none wins.
   struct Winners {
     RecycledVector<double> wins;
     double lost = 0.0;
@@ -53,14 +53,14 @@ class Tickets final : public ResidualPlan {
   using ResidualPlan::rejected;
 
  private:
-  /// A token's class `low` with probability 1 − s, the next one with s.
+  /// Returns the split of a token: class `low` with probability 1 − s, the next class with s.
   TokenClasses::Share classes(Token draft) const;
   std::size_t draw_highest(std::size_t c, std::size_t copies, Choices& choices) const;
   void leftover(std::size_t begin, std::span<double> out) const override;
 
-  std::optional<TokenClasses> classes_;   // nullopt: the tokens, by index
+  std::optional<TokenClasses> classes_;   // nullopt: each token is a class, by index
   TicketLayout layout_;                   // of the classes
-  RecycledVector<double> residual_rate_;  // of each class, per p
+  RecycledVector<double> residual_rate_;  // residual per p, for each class
 };
 
 TokenClasses::Share Tickets::classes(Token draft) const {
@@ -68,14 +68,14 @@ TokenClasses::Share Tickets::classes(Token draft) const {
   SPECTR_CHECK(index.has_value() && all().p(0)[*index] > 0.0);
   if (!classes_) return {*index, 0.0};
   TokenClasses::Share share = classes_->share(all().q()[*index] / all().p(0)[*index]);
-  // Of a class that rounding has left nothing of, the other one takes the token.
+  // If rounding has left a class empty, the other class takes the token.
   if (layout_.of[share.low].count == 0) share = {share.low + 1, 0.0};
   if (share.s > 0.0 && layout_.of[share.low + 1].count == 0) share.s = 0.0;
   return share;
 }
 
-/// The residual of class c is what is left of its q; a token has its share of both its classes', and all of q
-/// beyond the largest ratio.
+/// The residual of class c is the remaining part of its q. A token gets its share of the residuals of both
+/// its classes, and all of its q beyond the largest ratio.
 void Tickets::leftover(std::size_t begin, std::span<double> out) const {
   std::ranges::fill(out, 0.0);
   if (layout_.residual.empty()) return;
@@ -84,7 +84,7 @@ void Tickets::leftover(std::size_t begin, std::span<double> out) const {
     return;
   }
   const auto first = std::ranges::find_if(residual_rate_, [](double rate) { return rate > 0.0; });
-  const auto accepted = first - residual_rate_.begin();  // classes without a residual, the lowest ones
+  const auto accepted = first - residual_rate_.begin();  // number of lowest classes, which have no residual
   const double ratio_accepted = accepted > 0 ? classes_->edges[static_cast<std::size_t>(accepted) - 1] : -1.0;
   const double* const p = all().p(0).data() + begin;
   const double* const q = all().q().data() + begin;
@@ -100,17 +100,17 @@ void Tickets::leftover(std::size_t begin, std::span<double> out) const {
   }
 }
 
-/// The highest piece of several copies of one class is (a, b] with probability F(b)^copies − F(a)^copies,
-/// F(u) = share of its length that lies below u.
+/// Draws the highest piece of several copies of one class: (a, b] with probability F(b)^copies − F(a)^copies,
+/// where F(u) is the share of its length below u.
 std::size_t Tickets::draw_highest(std::size_t c, std::size_t copies, Choices& choices) const {
   const auto [begin, count] = layout_.of[c];
   const double* const length = layout_.pieces.length.data() + begin;
-  const double total = std::accumulate(length, length + count, 0.0);  // p, but where rounding is more than p
+  const double total = std::accumulate(length, length + count, 0.0);  // p, unless rounding dominates
   const auto share = [&](std::size_t from, std::size_t to) {
     return std::accumulate(length + from, length + to, 0.0) / total;
   };
   std::size_t reached = 0;
-  double F = 0.0;  // of the pieces before `reached`
+  double F = 0.0;  // F at the pieces before `reached`
   return begin + draw_by_mass(choices, count, [&](std::size_t from, std::size_t to) {
            if (from != reached) F = share(0, from);
            const double a = F, width = share(from, to);
@@ -120,8 +120,8 @@ std::size_t Tickets::draw_highest(std::size_t c, std::size_t copies, Choices& ch
          });
 }
 
-/// The points of the drafts in one class are alike: the highest of them falls into a piece as draw_highest()
-/// says, and is any of these drafts. So it is the first one, by the order in which they were drawn.
+/// The points of the drafts in one class are exchangeable: the highest of them has the distribution of
+/// draw_highest() and can belong to any of these drafts. The first of them, in draw order, is used.
 Selection Tickets::select(std::span<const Token> drafts, Choices& choices) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   std::array<std::size_t, many_drafts> picked;
@@ -152,14 +152,14 @@ Selection Tickets::select(std::span<const Token> drafts, Choices& choices) const
   return {draw_rejected(choices), false};
 }
 
-/// With f_jc(u) the probability that draft j is in class c and below u, and F_j = Σ_c f_jc: of a piece (a, b]
-/// of class c, P(the highest point is in it, and draft i the first one in c) = H(b) − H(a),
+/// Let f_jc(u) be the probability that draft j is in class c and below u, and F_j = Σ_c f_jc. For a piece
+/// (a, b] of class c, P(the highest point is in it, and draft i is the first one in c) = H(b) − H(a), where
 /// H = Π_{j<i} (F_j − f_jc) f_ic Π_{j>i} F_j.
 Tickets::Winners Tickets::winners(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   struct Drafted {
     TokenClasses::Share share;
-    std::array<double, 2> below = {};  // f, of its class `low` and of the next one
+    std::array<double, 2> below = {};  // f of class `low` and of the next one
 
     double in(std::size_t c) const { return c - share.low < 2 ? below[c - share.low] : 0.0; }
     double all() const { return std::min(1.0, below[0] + below[1]); }
@@ -229,7 +229,7 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
   return Distribution::from_weights(std::move(distribution));
 }
 
-/// The distribution proportional to (w d, 1 − w): one token more, which stands for a rejection.
+/// Returns the distribution proportional to (w d, 1 − w), where an additional token denotes a rejection.
 Distribution with_rejection(const Distribution& d, double w) {
   RecycledVector<double> weights;
   weights.reserve(d.size() + 1);
@@ -266,7 +266,7 @@ class PartialTickets final : public PartialPlan {
 
  private:
   Token rejection_;
-  std::optional<Distribution> p_, q_;  // with the rejection; none for w = 1
+  std::optional<Distribution> p_, q_;  // with the rejection token; nullopt if w = 1
   std::optional<Tickets> tickets_;
 };
 

@@ -11,14 +11,14 @@
 namespace spectr {
 namespace {
 
-/// Prices, of objectives whose largest number is 1, and elements, of rows alike, that are less are rounding.
+/// Smaller prices (objectives and rows are scaled to a largest number of 1) and elements are rounding errors.
 constexpr double tolerance = 1e-12;
 
-/// After so many pivots in a row that gained nothing the first column that may enter does, which ends
-/// (Bland).
+/// After this many consecutive pivots without progress, Bland's rule (the first column that can enter) is
+/// used, which guarantees termination.
 constexpr int patience = 16;
 
-/// The largest of the numbers, by which they are divided; 1 where all are 0.
+/// Returns the divisor for a row: the largest absolute value of the numbers, or 1 if all are 0.
 double scale_of(std::span<const double> numbers) {
   double largest = 0.0;
   for (const double number : numbers) largest = std::max(largest, std::abs(number));
@@ -38,7 +38,7 @@ void LexicographicSimplex::add_row(std::span<const double> a, double b) {
 
 void LexicographicSimplex::add_objective(std::span<const double> c) {
   SPECTR_CHECK(c.size() + 1 == columns_);
-  if (objectives_++ == 0) {  // the excess comes before
+  if (objectives_++ == 0) {  // the excess is the first objective
     tableau_.resize(tableau_.size() + columns_ - 1, 0.0);
     tableau_.insert(tableau_.end(), {1.0, 0.0});
     ++objectives_;
@@ -48,7 +48,7 @@ void LexicographicSimplex::add_objective(std::span<const double> c) {
   tableau_.insert(tableau_.end(), {0.0, 0.0});
 }
 
-/// Begins at x = 0 and the least excess there.
+/// Starts at x = 0 with the smallest excess there.
 void LexicographicSimplex::start() {
   of_column_.resize(columns_);
   std::iota(of_column_.begin(), of_column_.end(), std::size_t{0});
@@ -62,7 +62,7 @@ void LexicographicSimplex::start() {
   if (worst < rows_) pivot(worst, columns_ - 1);
 }
 
-/// The column whose variable, growing, gains most (`first`: the first that gains); columns() where none does.
+/// Returns the column with the largest gain (with `first`: the first that gains), or columns_ if none does.
 std::size_t LexicographicSimplex::entering(std::span<const double> prices, const std::vector<bool>& closed,
                                            bool first) const {
   std::size_t best = columns_;
@@ -76,7 +76,7 @@ std::size_t LexicographicSimplex::entering(std::span<const double> prices, const
   return best;
 }
 
-/// The row whose variable is the first to come to 0 while that of a column grows.
+/// Returns the row whose variable reaches 0 first while that of a column grows.
 std::optional<std::size_t> LexicographicSimplex::leaving(std::size_t column) {
   std::optional<std::size_t> best;
   double least = std::numeric_limits<double>::infinity(), element = 0.0;
@@ -103,7 +103,7 @@ void LexicographicSimplex::pivot(std::size_t leaves, std::size_t enters) {
     const double factor = std::exchange(other[enters], 0.0);
     if (factor == 0.0) continue;
     for (std::size_t j = 0; j <= columns_; ++j) other[j] -= factor * pivot[j];
-    if (i < rows_) other[columns_] = std::max(0.0, other[columns_]);  // but for rounding
+    if (i < rows_) other[columns_] = std::max(0.0, other[columns_]);  // removes rounding errors
   }
   std::swap(of_row_[leaves], of_column_[enters]);
 }

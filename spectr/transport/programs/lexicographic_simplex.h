@@ -7,25 +7,25 @@
 
 namespace spectr {
 
-/// The simplex method for small dense programs: x ≥ 0 with A x ≤ b. It maximises a first objective, among its
-/// maximisers a second one, and so on: a column whose price at the optimum of one objective is not 0 stays at
-/// 0 for the later ones (complementary slackness). Before all of them comes the least excess t ≥ 0 of the
-/// rows with b < 0, a x − t ≤ b, which has to be 0.
+/// The simplex method for small dense programs: x ≥ 0 with A x ≤ b. It maximises a first objective, a second
+/// one among its maximisers, and so on: a column whose price at the optimum of one objective is not 0 stays
+/// at 0 for the later ones (complementary slackness). Before them it minimises the excess t ≥ 0 of the rows
+/// with b < 0, a x − t ≤ b; the minimum must be 0.
 ///
-/// A program of n columns and m rows takes (m + objectives) n numbers, and as many operations a pivot: some
-/// microseconds where LinearProgram, which is made for large sparse ones, takes some twenty to set itself up.
+/// A program with n columns and m rows needs (m + objectives) n numbers, and as many operations per pivot: a
+/// few microseconds, while LinearProgram, made for large sparse programs, takes about twenty to set up.
 class LexicographicSimplex {
  public:
   /// Requires: columns ≥ 1.
   explicit LexicographicSimplex(std::size_t columns) : columns_(columns + 1) {}
 
-  /// Adds a · x ≤ b. Requires: one number for each column.
+  /// Adds a · x ≤ b. Requires: one number per column.
   void add_row(std::span<const double> a, double b);
-  /// Adds the next objective, to be maximised. Requires: one number for each column; no row comes later.
+  /// Adds the next objective, to be maximised. Requires: one number per column; no row is added later.
   void add_objective(std::span<const double> c);
 
-  /// An optimal x; none where none is feasible, an objective grows without bound, or rounding keeps the
-  /// method from ending.
+  /// Returns an optimal x, or nullopt if there is no feasible one, an objective is unbounded, or rounding
+  /// prevents termination.
   std::optional<std::vector<double>> maximise();
 
  private:
@@ -37,12 +37,12 @@ class LexicographicSimplex {
   std::optional<std::size_t> leaving(std::size_t column);
   void pivot(std::size_t leaves, std::size_t enters);
 
-  std::size_t columns_;  // those of x, then the excess
+  std::size_t columns_;  // the columns of x, then the excess
   std::size_t rows_ = 0, objectives_ = 0;
-  // Rows, then objectives: the numbers of the columns that are 0, and the value. A row says what its own
-  // variable is: value − Σ numbers · columns.
+  // Rows, then objectives: the coefficients of the nonbasic columns, and the value. A row defines its basic
+  // variable: value − Σ coefficients · columns.
   std::vector<double> tableau_;
-  std::vector<std::size_t> of_row_, of_column_;  // variables: the columns, then the slack of each row
+  std::vector<std::size_t> of_row_, of_column_;  // variables: columns, then one slack per row
 };
 
 }  // namespace spectr

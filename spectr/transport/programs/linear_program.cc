@@ -12,7 +12,7 @@ namespace {
 constexpr double solver_tolerance = 1e-11;
 constexpr int infeasible = 1;  // the solver's status
 
-/// Prices below this are rounding errors.
+/// Smaller prices are rounding errors.
 constexpr double price_of_nothing = 1e-11;
 
 const char* status_name(int status) {
@@ -28,7 +28,7 @@ const char* status_name(int status) {
   }
 }
 
-/// Closes [lower, upper] on the bound that x rests on.
+/// Fixes [lower, upper] to the bound that x has reached.
 void close_on(double x, double& lower, double& upper) {
   if (std::abs(x - lower) <= std::abs(upper - x)) {
     upper = lower;
@@ -41,7 +41,7 @@ void close_on(double x, double& lower, double& upper) {
 
 struct LinearProgram::Solver {
   ClpSimplex clp;
-  // Rows that it does not have yet: adding them one at a time would copy its matrix each time.
+  // Rows that were not passed to it yet: adding rows one at a time would copy its matrix each time.
   std::vector<double> lower, upper, factors;
   std::vector<int> columns, starts{0};
 
@@ -60,7 +60,7 @@ struct LinearProgram::Solver {
 LinearProgram::LinearProgram(std::size_t columns) : solver_(std::make_unique<Solver>()) {
   SPECTR_CHECK(columns >= 1);
   solver_->clp.setLogLevel(0);
-  solver_->clp.setPerturbation(100);  // off: what it leaves behind is larger than our tolerance
+  solver_->clp.setPerturbation(100);  // off: its residue exceeds our tolerance
   solver_->clp.setPrimalTolerance(solver_tolerance);
   solver_->clp.setDualTolerance(solver_tolerance);
   solver_->clp.resize(0, static_cast<int>(columns));
@@ -85,7 +85,7 @@ std::expected<std::vector<double>, LinearProgram::Failure> LinearProgram::minimi
   solver_->hand_over_rows();
   for (std::size_t i = 0; i < cost.size(); ++i) clp.setObjectiveCoefficient(static_cast<int>(i), cost[i]);
   clp.primal();
-  if (clp.status() != 0) {  // once more, from scratch
+  if (clp.status() != 0) {  // retry from scratch
     clp.allSlackBasis(true);
     clp.primal();
   }

@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-/// Minimise c·x over x ≥ 0 subject to bounds on rows of linear terms; solved by the simplex method (Clp) with
-/// tolerances of 1e-11. Prints nothing. Solving again after rows were added starts from the last basis.
+/// Minimises c·x over x ≥ 0 subject to bounds on rows of linear terms, by the simplex method (Clp) with
+/// tolerances of 1e-11. Prints nothing. Solving again after adding rows starts from the last basis.
 class LinearProgram {
  public:
   struct Term {
@@ -22,19 +22,19 @@ class LinearProgram {
   explicit LinearProgram(std::size_t columns);
   ~LinearProgram();
 
-  /// Adds lower ≤ Σ factor · x[column] ≤ upper; ±infinity for no bound. Each column at most once.
+  /// Adds lower ≤ Σ factor · x[column] ≤ upper; ±infinity means no bound. Each column occurs at most once.
   void add_row(double lower, std::span<const Term> terms, double upper);
 
-  /// How the solver ended without an optimum.
+  /// The reason why the solver ended without an optimum.
   struct Failure : Error {
     bool infeasible;  ///< no x satisfies the rows
   };
 
-  /// An optimal x.
+  /// Returns an optimal x.
   std::expected<std::vector<double>, Failure> minimise(std::span<const double> cost);
 
-  /// From now on only the optima of the last minimise() are feasible: by complementary slackness, a row or
-  /// column with a price other than 0 stays at its bound. So a second objective breaks ties of the first.
+  /// Restricts the program to the optima of the last minimise(): by complementary slackness, a row or column
+  /// with a price other than 0 stays at its bound. A second objective thus breaks ties of the first.
   void keep_optima();
 
  private:

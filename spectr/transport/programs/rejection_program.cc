@@ -14,20 +14,20 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A set of less q-mass accepts less than this, whatever its α.
+/// A set with less q-mass than this accepts less than this, for any α.
 constexpr double cut_rounding = 1e-15;
 
-/// Factors of a row that are smaller than this against the largest are dropped.
+/// Coefficients of a row that are smaller than this, relative to the largest, are dropped.
 constexpr double negligible = 1e-15;
 
 /// Costs that differ by less are equal.
 constexpr double rounding_of_cost = 1e-12;
 
-/// Constraints that are violated by less are left to the repair.
+/// Constraints that are violated by less are left to the later repair.
 constexpr double violation_tolerance = 1e-10;
 
-/// Adds a row, divided by its largest factor. The columns are at most about 1, so factors that are then
-/// negligible change nothing that the solver's tolerance can see; left in, they ruin its scaling.
+/// Adds a row, divided by its largest coefficient. The columns are at most about 1, so coefficients that are
+/// then negligible have no effect within the solver's tolerance, but would ruin its scaling.
 void add_scaled_row(LinearProgram& program, double lower, std::vector<LinearProgram::Term> terms,
                     double upper) {
   double scale = 0.0;
@@ -38,13 +38,13 @@ void add_scaled_row(LinearProgram& program, double lower, std::vector<LinearProg
   program.add_row(lower / scale, terms, upper / scale);
 }
 
-/// Adds the constraints on the columns u_1 … u_k, w_1 … w_k. Rows may be exceeded by a column `excess`.
+/// Adds the constraints on the columns u_1 … u_k, w_1 … w_k. A column `excess` relaxes the rows.
 void constrain(LinearProgram& program, const RejectionSets& sets, const std::vector<RejectionRow>& rows,
                std::optional<std::size_t> excess = std::nullopt) {
   const std::size_t k = sets.p.size();
   using Term = LinearProgram::Term;
   std::vector<Term> terms;
-  const auto add_u = [&](std::size_t i, double factor) {  // factor · u_{i−1} for draft i from 0, but for u₀
+  const auto add_u = [&](std::size_t i, double factor) {  // factor · u_{i−1} for draft i from 0, except u₀
     if (i > 0) terms.push_back({i - 1, factor});
   };
   for (std::size_t i = 0; i < k; ++i) {
@@ -95,10 +95,10 @@ std::expected<double, LinearProgram::Failure> RejectionProgram::min_excess() con
   return x[excess];
 }
 
-/// Without the u: u_i = P_{0,i} − Σ_{j ≤ i} q_j P_{j,i} w_j, where P_{j,i} = Π_{j < l ≤ i} p_l.
+/// Eliminates the u: u_i = P_{0,i} − Σ_{j ≤ i} q_j P_{j,i} w_j, where P_{j,i} = Π_{j < l ≤ i} p_l.
 std::optional<RejectionProgram::Solution> RejectionProgram::solve_in_a_tableau() const {
   const std::size_t k = sets.p.size();
-  // [i] from 0: u_i at w = 0, and how much less it is for each w_j.
+  // For i from 0: u_i at w = 0, and its decrease per w_j.
   std::vector<double> u = {1.0};
   std::vector<std::vector<double>> less = {std::vector(k, 0.0)};
   for (std::size_t i = 0; i < k; ++i) {
@@ -158,7 +158,7 @@ Result<RejectionProgram::Solution> RejectionProgram::solve_by_library() const {
   for (std::size_t i = k - 1; i-- > 0;) {
     program.keep_optima();
     auto next = minimise(program, k, i, -1.0);
-    // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.
+    // If the optima lie within rounding of each other, the solver can lose them; any of them will do.
     if (!next || (*next)[k - 1] > x[k - 1] + rounding_of_cost) break;
     x = std::move(*next);
   }
@@ -175,7 +175,7 @@ RejectionProgram program_of_equal_distributions(RatioCuts& cuts, const Generalis
     program.sets.q.push_back(cut.above.q > cut_rounding ? cut.above.q : 0.0);
     program.sets.gamma.push_back(cut.lowest);
   }
-  // The tokens between two neighbouring bounds, of which the largest p/q binds; and those above all bounds.
+  // Between two neighbouring bounds, and above all bounds, only the token with the largest p/q binds.
   std::vector<double> bounds = tests.bound;
   std::ranges::sort(bounds);
   bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
@@ -197,7 +197,7 @@ RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedT
   const auto q = distributions.q();
   for (std::size_t i = 0; i < tests.drafts(); ++i) {
     Masses inside;
-    double lowest = infinity;  // of p/q over q > 0
+    double lowest = infinity;  // smallest p/q over q > 0
     const auto p = distributions.p(i);
     for (std::size_t j = 0; j < q.size(); ++j) {
       const double mass = tested_mass(q[j]);
@@ -219,7 +219,7 @@ std::vector<RejectionRow> violated_rows(const DistributionUnion& distributions, 
     std::size_t token;
     double use;
   };
-  std::map<std::uint64_t, Worst> worst;  // by pattern; beyond 64 drafts patterns share an entry
+  std::map<std::uint64_t, Worst> worst;  // by pattern; beyond 64 drafts, patterns can share an entry
   const auto q = distributions.q();
   for (std::size_t j = 0; j < q.size(); ++j) {
     if (!(tested_mass(q[j]) > 0.0)) continue;

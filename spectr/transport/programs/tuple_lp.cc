@@ -25,17 +25,17 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  std::vector<std::uint32_t> of;  // row of each tuple, the first draft's entry varying slowest
+  std::vector<std::uint32_t> of;  // row of each tuple; the first draft's entry varies slowest
 };
 
-/// The probability that the drafts are these entries of their distributions.
+/// Returns the probability that the drafts are these entries of their distributions.
 double probability_of(const DraftDistributions& p, std::span<const std::size_t> entries, Drafting drafting) {
   double probability = 1.0;
   for (std::size_t i = 0; i < entries.size(); ++i) probability *= p[i].probabilities()[entries[i]];
   if (drafting == Drafting::independent || probability == 0.0) return probability;
   for (std::size_t i = 1; i < entries.size(); ++i) {
     const auto tried = entries.first(i);
-    Sum untried;  // a sum of what is left, not 1 minus what is gone: it may be tiny
+    Sum untried;  // summed directly, because 1 − tried could cancel to a tiny number
     for (std::size_t j = 0; j < p[i].size(); ++j) {
       if (std::ranges::find(tried, j) == tried.end()) untried.add(p[i].probabilities()[j]);
     }
@@ -45,7 +45,7 @@ double probability_of(const DraftDistributions& p, std::span<const std::size_t> 
   return probability;
 }
 
-/// Enters all tuples; entry[i] counts through the entries of distribution i.
+/// Enumerates all tuples; entry[i] counts through the entries of distribution i.
 Rows rows_of(const DraftDistributions& p, Drafting drafting) {
   Rows result;
   std::map<std::vector<Token>, std::uint32_t> known;
@@ -71,8 +71,8 @@ Rows rows_of(const DraftDistributions& p, Drafting drafting) {
   return result;
 }
 
-/// Solves the program and fills the rows' weights as the solver has them. Impossible sets and tokens with
-/// q = 0 do not enter it, so the distribution's form, dense or short, makes no difference.
+/// Solves the program and stores the solver's weights in the rows. Impossible sets and tokens with q = 0 are
+/// left out, so dense and short distributions give the same result.
 Result<void> solve(std::vector<Row>& rows, const Distribution& q) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Column {
@@ -103,8 +103,8 @@ Result<void> solve(std::vector<Row>& rows, const Distribution& q) {
   return {};
 }
 
-/// Makes the solver's weights fit their rows and columns exactly and fills what its tolerance left free;
-/// enters the slacks of the rows and returns the slacks of the columns.
+/// Adjusts the solver's weights to satisfy rows and columns exactly and fills the slack that its tolerance
+/// left. Stores the slacks of the rows and returns the slacks of the columns.
 std::vector<double> repair(std::vector<Row>& rows, const Distribution& q) {
   std::vector<double> left(q.vocabulary(), 0.0);
   for (std::size_t i = 0; i < q.size(); ++i)
