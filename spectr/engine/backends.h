@@ -9,14 +9,14 @@
 
 namespace spectr {
 
-/// A backend by name.
+/// A backend with its name.
 struct BackendRule {
   std::string_view name;
   /// The pool must outlive it.
   std::unique_ptr<Backend> (*make)(ThreadPool& pool);
 };
 
-/// All backends of this build.
+/// Returns all backends of this build.
 std::span<const BackendRule> backends();
 
 }  // namespace spectr

@@ -12,23 +12,23 @@
 namespace spectr {
 namespace {
 
-// Texts of so many tokens grow without asking for memory.
+// Sequences up to this many tokens grow without allocating memory.
 constexpr std::size_t longest_kept_ready = std::size_t{1} << 16;
 
-// A pass of so many rows is bound by arithmetic: each further row takes about as long as these.
+// A pass of this many rows is compute-bound: each further row takes about as long as these.
 constexpr std::size_t many_rows = 16;
 
 }  // namespace
 
-/// What a waiting thread wants to have computed.
+/// A waiting thread's scoring request.
 struct Batcher::Request {
   BatchedSession& session;
   Scoring scoring;
-  Clock::time_point since;  // when it was asked, or the last pass computed a piece of it
+  Clock::time_point since;  // submitted, or last served by a pass that computed a chunk of it
   bool done = false;
 
-  /// The rows of the next pass: the rest of the text or a piece of it, of at most `max_piece` tokens, and the
-  /// tree after the end of the text.
+  /// Returns the rows of the next pass: the rest of the text, or a chunk of it of at most `max_piece` tokens,
+  /// and the tree after the end of the text.
   std::size_t rows(std::size_t max_piece = std::numeric_limits<std::size_t>::max()) const {
     const std::size_t left = scoring.text.size() - std::min(session.length(), scoring.text.size());
     const std::size_t piece = std::min({left, session.model_.piece(), max_piece});
@@ -63,7 +63,7 @@ void BatchedSession::end(std::span<const Token> text) {
   session_->keep({});
 }
 
-// Nobody looks into a session whose text is empty: the memory is filled without the lock.
+// Other sequences do not read a session whose text is empty, so its memory is filled without the lock.
 bool BatchedSession::recall(std::span<const Token> tokens, const SavedSequence& saved, std::size_t length) {
   rewind(0);
   if (!session_->restore(saved, length)) return false;
@@ -120,7 +120,7 @@ Batcher::ActiveSequence::ActiveSequence(Batcher& batcher) : batcher_(batcher) {
 Batcher::ActiveSequence::~ActiveSequence() {
   const std::lock_guard lock(batcher_.mutex_);
   --batcher_.active_;
-  batcher_.changed_.notify_all();  // the others may have waited for this one only
+  batcher_.changed_.notify_all();  // others may have waited for this one only
 }
 
 Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree) {
@@ -163,7 +163,7 @@ void Batcher::drop_cancelled() {
     changed_.notify_all();
 }
 
-/// When who waits for the model has waited long enough for the others; none: nobody waits for it, or for all.
+/// Returns when the model's waiters have waited long enough; none if it has none or waits for all others.
 std::optional<Batcher::Clock::time_point> Batcher::due(const Model& model) const {
   std::size_t waiting = 0;
   Clock::time_point first = Clock::time_point::max();
@@ -180,8 +180,8 @@ std::optional<Batcher::Clock::time_point> Batcher::due(const Model& model) const
   return first + std::chrono::duration_cast<Clock::duration>(wait);
 }
 
-/// The model whose pass is to begin now: one whose pass is due, the most expensive of them; else, where all
-/// wait, the cheapest that somebody waits for. The one that ran pieces alone last comes after the others.
+/// Returns the model whose pass begins now: the most expensive one whose pass is due or, if all sequences
+/// wait, the cheapest one with waiters. The model that last ran only chunks comes after the others.
 Batcher::Model* Batcher::next_model(Clock::time_point now) {
   Model *overdue = nullptr, *last = nullptr;
   for (Model& model : models_ | std::views::reverse) {
@@ -202,7 +202,7 @@ Batcher::Model* Batcher::next_model(Clock::time_point now) {
   return last;
 }
 
-/// When a pass is due that is not yet.
+/// Returns the earliest time at which a pass will be due.
 std::optional<Batcher::Clock::time_point> Batcher::next_due() const {
   std::optional<Clock::time_point> next;
   for (const Model& model : models_) {
@@ -211,18 +211,18 @@ std::optional<Batcher::Clock::time_point> Batcher::next_due() const {
   return next;
 }
 
-/// Copies what another sequence has of the request's text and its own does not, unless one that is ahead is
-/// about to compute still more of it: true then. Ahead is who has more of its text, of equals who asked
-/// first; so somebody is ahead of all others, and no two wait for each other. Whoever uses another session
-/// meanwhile only reads it: what changes one does so under the lock.
+/// Copies what another sequence has of the request's text and its own does not. Returns true instead if the
+/// request has to wait, because another one is about to compute still more of it and goes first: the one with
+/// the longer computed sequence; ties are broken by arrival. This order is total, so no two requests wait for
+/// each other. Other sessions are only read meanwhile; they are modified only under the lock.
 bool Batcher::waits_for_beginning(std::size_t asked) {
   BatchedSession& own = requests_[asked]->session;
   const std::size_t length = own.length(), needed = length + worth_copying;
   if (own.text_.size() <= needed) return false;
-  // Features are not copied: a sequence whose features are recorded computes all of its tokens.
+  // Features are not copied: a sequence with recorded features computes all of its tokens.
   if (const Features* features = own.session_->features(); features != nullptr && features->records())
     return false;
-  const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // whose logits are wanted
+  const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // last one's logits are wanted
   const auto can_give = [&](const BatchedSession& other) {
     const bool shares = own.sharing_.all || (own.sharing_.group != 0 && own.sharing_.group == other.group());
     return shares && &other != &own && &other.model_ == &own.model_ && other.context() == own.context();
@@ -252,12 +252,12 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
     own.session_->copy(*source->session_, there);
     own.copied_ += there - length;
   } catch (const std::bad_alloc&) {
-    return false;  // then it is computed
+    return false;  // it is computed instead
   }
   return false;
 }
 
-/// The rows that prompts may have in a pass in which others have so many.
+/// Returns the number of prompt rows allowed in a pass that has `rows` other rows.
 std::size_t Batcher::room_for_prompts(const Model& model, std::size_t rows) const {
   const std::size_t max_rows = std::max<std::size_t>(policy_.max_rows, 1);
   const std::size_t room = std::max({max_rows - std::min(rows, max_rows), max_rows / 8, std::size_t{1}});
@@ -267,7 +267,7 @@ std::size_t Batcher::room_for_prompts(const Model& model, std::size_t rows) cons
   return static_cast<std::size_t>(std::max(in_time, 1.0));
 }
 
-/// Collects in served_ the requests that the model's next pass serves.
+/// Collects the requests that the model's next pass serves in served_.
 void Batcher::choose_served(const Model& model) {
   served_.clear();
   prompts_.clear();

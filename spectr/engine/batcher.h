@@ -22,41 +22,41 @@ namespace spectr {
 
 class Batcher;
 
-/// A session whose passes are shared with other sequences: `score` waits for them. Its error is also that it
-/// was cancelled meanwhile: what was computed stays, and another score goes on behind that. Used by one
-/// thread at a time, which holds a Batcher::ActiveSequence while it does; what it has of its text may be read
-/// at any time between, and other sequences of the batcher copy from it what they have in common.
+/// A session whose passes are shared with other sequences. score() waits for them, and also fails if it is
+/// cancelled meanwhile; computed results are kept, and a later score() continues after them. Used by one
+/// thread at a time, which must hold a Batcher::ActiveSequence. Between its calls, other sequences of the
+/// batcher may read the session, and copy a common prefix from it.
 class BatchedSession final : public Session {
  public:
   ~BatchedSession() override;
   BatchedSession(const BatchedSession&) = delete;
   BatchedSession& operator=(const BatchedSession&) = delete;
 
-  /// From now on a stop that this token asks for ends `score` before the next pass.
+  /// Lets a stop request for this token end score() before the next pass.
   void cancel_when(std::stop_token stop) { stop_ = std::move(stop); }
   bool cancelled() const { return stop_.stop_requested(); }
 
-  /// Which sequences another one may copy its beginning from.
+  /// The sequences that a sequence may copy a common prefix from.
   struct Sharing {
-    bool all = true;          ///< from every sequence
-    std::uint64_t group = 0;  ///< from those of the same group; 0: it has none
+    bool all = true;          ///< every sequence
+    std::uint64_t group = 0;  ///< those of the same group; 0: none
   };
-  /// A sequence begins with the first `length` tokens of the last one.
+  /// Begins a sequence with the first `length` tokens of the last one.
   void begin(std::size_t length, Sharing sharing);
-  /// The sequence becomes the first `length` tokens of a saved one, whose tokens these are. False: the saved
-  /// sequence is damaged, and the sequence is empty. Otherwise as Session::restore.
+  /// Replaces the sequence by the first `length` of the `tokens` of a saved one. Returns false if the saved
+  /// sequence is damaged; the sequence is then empty. Otherwise as Session::restore().
   bool recall(std::span<const Token> tokens, const SavedSequence& saved, std::size_t length);
-  /// The group of the last sequence that began.
+  /// Returns the group of the last sequence that began.
   std::uint64_t group() const { return sharing_.group; }
-  /// `report` is called after each pass that computed a part of the sequence without completing the request,
-  /// with the number of tokens that are there. It must be quick: the batcher waits for it.
+  /// Sets a function that is called after each pass that computed a part of the sequence without completing
+  /// the request, with the tokens computed so far. It must be fast, because the batcher waits for it.
   void report_progress(std::function<void(std::size_t length)> report) { report_ = std::move(report); }
-  /// This is the text, with what has been kept since it was last scored, and nothing follows for now: no
-  /// logits are held.
+  /// Ends the current text, which includes the tokens kept since it was last scored. Logits are
+  /// released.
   void end(std::span<const Token> text);
-  /// The tokens whose keys and values are there.
+  /// Returns the tokens whose keys and values are computed.
   std::span<const Token> known() const;
-  /// How many of them were copied since the text began.
+  /// Returns how many of them were copied since the text began.
   std::size_t copied() const { return copied_; }
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
@@ -85,66 +85,66 @@ class BatchedSession final : public Session {
   const LanguageModel& model_;
   Batcher& batcher_;
   std::stop_token stop_;
-  std::vector<Token> text_;  // as far as it is known
+  std::vector<Token> text_;  // as far as known
   Sharing sharing_ = {};
   std::function<void(std::size_t)> report_;
   std::size_t copied_ = 0;
-  bool has_begun_ = false;         // a score has been completed since the text began
-  std::uint64_t last_served_ = 0;  // by which pass of the batcher
+  bool has_begun_ = false;         // a score has completed since the text began
+  std::uint64_t last_served_ = 0;  // index of the batcher's pass that last served it
 };
 
-/// What the passes of a model have done so far.
+/// Statistics of a model's passes.
 struct PassCounts {
   std::uint64_t passes = 0;
   std::uint64_t rows = 0;
-  std::uint64_t sequences = 0;  ///< Σ over the passes of the sequences that took part
-  Histogram<10> by_rows{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}};  ///< the passes, by their rows
-  Histogram<6> by_drafted{{0.0, 0.2, 0.4, 0.6, 0.8, 1.0}};  ///< by the share of rows that are draft tokens
-  // Now:
-  std::uint64_t held = 0;  ///< tokens that the model's sessions hold
-  std::uint64_t room = 0;  ///< tokens that they could hold
+  std::uint64_t sequences = 0;  ///< sum over all passes of the participating sequences
+  Histogram<10> by_rows{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}};  ///< histogram of passes by rows
+  Histogram<6> by_drafted{{0.0, 0.2, 0.4, 0.6, 0.8, 1.0}};  ///< by the share of draft tokens among the rows
+  // Current values:
+  std::uint64_t held = 0;  ///< tokens held by the model's sessions
+  std::uint64_t room = 0;  ///< capacity of the sessions, in tokens
 };
 
-/// How passes are put together.
+/// Policy of batching.
 struct PassPolicy {
-  /// Maximum rows of a pass that reads prompts, ≥ 1. Sequences past their prompts take part whatever their
-  /// rows, and prompts get an eighth of max_rows at least.
+  /// Maximum rows of a pass with prompts, ≥ 1. Sequences after their prompts always take part, and prompts
+  /// get at least an eighth of max_rows.
   std::size_t max_rows = 64;
-  /// Maximum seconds of a pass in which prompts and other sequences take part, by the pace of earlier passes:
-  /// the others get no token meanwhile. Prompts get a row at least.
+  /// Maximum seconds of a pass with prompts and other sequences, estimated from earlier passes: the others
+  /// get no token meanwhile. Prompts get at least one row.
   double max_seconds = std::numeric_limits<double>::infinity();
-  /// How long a pass waits for who is not there yet: 1 is the rule of Batcher, 0 never, infinity for all.
+  /// Factor of the time that a pass waits for absent sequences: 0 never waits, infinity waits for all.
   double patience = 1.0;
 };
 
-/// Where the threads of several sequences meet so that one pass of a model serves all of them (continuous
-/// batching). Each thread runs its own decoder, which knows nothing of the others; whoever finds that a pass
-/// is due runs it for all who wait for that model.
+/// Continuous batching: the threads of several sequences meet here, so that one pass of a model serves all of
+/// them. Each thread runs its own decoder, independent of the others; the thread that finds a pass to be due
+/// runs it for all that wait for that model.
 ///
-/// When a pass begins: where every active sequence waits, at once: of the cheapest model that somebody waits
-/// for, so that all come together to the pass of the target, which is the expensive one. Where w wait for a
-/// model and s are elsewhere (they draft with another model, or select), the w wait as long as
+/// When a pass begins: if every active sequence waits, immediately, on the cheapest model with waiters, so
+/// that all reach the pass of the target, the expensive one, together. If w sequences wait for a model and s
+/// are elsewhere (drafting with another model, or selecting), the w wait for
 ///
 ///     T · min(1, s / w),   T: seconds of the model's last pass,
 ///
-/// counted from the first of them, the rule of renting skis: at s ≤ w they have then lost w · T · s / w = s ·
-/// T, as much as the s lose by missing the pass at most. So waiting and missing together cost at most twice
-/// what either costs alone, whenever the s come. At s > w they wait for one pass, so that a slow plan holds
-/// nobody up for long.
+/// counted from the first of them, as in the ski-rental problem: with s ≤ w, they have then lost w · T · s /
+/// w = s · T, the maximum that the s lose by missing the pass. So waiting and missing together cost at most
+/// twice what either costs alone, whenever the s arrive. With s > w, they wait for one pass, so that a slow
+/// plan does not delay others for long.
 ///
-/// Who takes part: all that have begun their text, drafts and verification; then prompts, whoever waited for
-/// the most passes first, a piece each (LanguageModel::piece) as far as the pass has room: see PassPolicy.
-/// After a pass of pieces alone another model is next if a request waits for it.
+/// Participants: all sequences that have begun their text, drafts and verification; then prompts, those that
+/// have waited for the most passes first, with one chunk each (LanguageModel::piece) while the pass has room,
+/// see PassPolicy. After a pass of chunks only, another model is next if a request waits for it.
 ///
-/// What several texts begin with is computed once: a sequence that has yet to compute what another one has
-/// copies it, and one that is about to compute the same as another that is ahead waits for that. A sequence
-/// that shares only within its group (BatchedSession::Sharing) copies and waits there alone.
+/// A common prefix of several texts is computed once: a sequence copies computed tokens from another one, and
+/// waits if another one is ahead and about to compute the same tokens. A sequence that shares only within its
+/// group (BatchedSession::Sharing) copies and waits only there.
 class Batcher {
  public:
-  /// So few tokens are computed about as soon as they are copied.
+  /// Computing this few tokens is about as fast as copying them.
   static constexpr std::size_t worth_copying = 16;
 
-  /// For at most `sequences` at a time. `models`: cheapest first, the target last; they must outlive this.
+  /// Serves at most `sequences` at a time. `models`: cheapest first, the target last; they must outlive this.
   Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, PassPolicy policy = {});
 
   /// Takes a session of one of the models.
@@ -154,8 +154,8 @@ class Batcher {
   Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context,
                                                 std::size_t nodes);
 
-  /// A thread's part in the passes: while it lives, they wait for the thread as long as that pays. At most as
-  /// many as `sequences` live.
+  /// Registers a thread for passes: during its lifetime, passes wait for the thread as long as that pays. At
+  /// most `sequences` of them may exist at a time.
   class ActiveSequence {
    public:
     explicit ActiveSequence(Batcher& batcher);
@@ -167,10 +167,10 @@ class Batcher {
     Batcher& batcher_;
   };
 
-  /// Threads that wait for a pass.
+  /// Returns the number of threads that wait for a pass.
   std::size_t waiting() const;
 
-  /// In the order of the models.
+  /// Returns statistics in the order of the models.
   std::vector<PassCounts> counts() const;
 
  private:
@@ -181,7 +181,7 @@ class Batcher {
     const LanguageModel& model;
     PassCounts counts = {};
     Clock::duration last_pass{};
-    double row_seconds = 0.0;  // of the last pass that had many rows
+    double row_seconds = 0.0;  // of the last pass with many rows
   };
 
   Result<void> score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree);
@@ -202,10 +202,10 @@ class Batcher {
   std::condition_variable changed_;
   std::vector<BatchedSession*> sessions_;
   std::vector<Request*> requests_;    // one per waiting thread
-  std::vector<Request*> served_;      // by the running pass
-  std::vector<Request*> prompts_;     // that may be served by it
-  std::vector<Scoring> scorings_;     // of those
-  const Model* of_pieces_ = nullptr;  // whose pass was the last one, and completed no request
+  std::vector<Request*> served_;      // served by the running pass
+  std::vector<Request*> prompts_;     // candidates for it
+  std::vector<Scoring> scorings_;     // of served requests
+  const Model* of_pieces_ = nullptr;  // model of the last pass if it completed no request
   std::size_t active_ = 0;
   std::uint64_t passes_ = 0;
   bool running_ = false;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// share/spectr beside the program.
+/// Returns share/spectr in the program's installation.
 std::optional<fs::path> installed() {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);

@@ -9,18 +9,18 @@
 
 namespace spectr {
 
-/// The models that come with the program.
+/// The models that are distributed with the program.
 struct BundledModels {
   std::filesystem::path target;
-  std::filesystem::path draft;                ///< the usual one
-  std::vector<std::filesystem::path> ladder;  ///< drafts from small to large, each about twice the one before
+  std::filesystem::path draft;                ///< default draft model
+  std::vector<std::filesystem::path> ladder;  ///< drafts, small to large, each about twice the previous
 };
 
-/// Looks in $SPECTR_MODELS, else in share/spectr/models beside the program, else in the source tree.
+/// Searches $SPECTR_MODELS, else share/spectr/models of the installation, else the source tree.
 Result<BundledModels> bundled_models();
 
-/// The file of texts that is given with `flag`, else the bundled one of this name: in share/spectr/data
-/// beside the program, else in the source tree. Error: it is in neither.
+/// Returns the text file that is given with `flag`, else the bundled one of this name: in share/spectr/data
+/// of the installation, else in the source tree. Fails if neither has it.
 Result<std::filesystem::path> data_file(const std::string& given, std::string_view name,
                                         std::string_view flag);
 

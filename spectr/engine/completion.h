@@ -23,13 +23,13 @@ namespace spectr {
 
 /// Why a completion ended.
 enum class FinishReason {
-  eos,          ///< the model ended it
-  limit,        ///< it has as many tokens as the request allows
+  eos,          ///< the model generated an end token
+  limit,        ///< the request's token limit is reached
   context,      ///< the context is full
   word,         ///< a stop sequence is complete
-  timeout,      ///< its time is over
+  timeout,      ///< its time limit is over
   cancelled,    ///< the caller cancelled it, or the engine is shutting down
-  not_started,  ///< it was cancelled before a slot took it up
+  not_started,  ///< cancelled before a slot started it
   failed,
 };
 
@@ -40,26 +40,26 @@ struct CompletionResult {
   FinishReason reason = FinishReason::cancelled;
   std::string stop_word;
   Error failure;              ///< if the reason is `failed`
-  bool has_new_line = false;  ///< in the text
+  bool has_new_line = false;  ///< the text has a new line
   Statistics statistics;
-  std::chrono::steady_clock::time_point begun;  ///< when a slot took it up
+  std::chrono::steady_clock::time_point begun;  ///< time at which a slot started it
   std::size_t cached = 0;                       ///< prompt tokens that the target did not compute
-  std::size_t computed = 0;                     ///< prompt tokens that it computed
-  DraftShape shape;  ///< K and L of the method; of `auto` the largest of the sequence
+  std::size_t computed = 0;                     ///< prompt tokens that the target computed
+  DraftShape shape;  ///< K and L of the method; the largest of the sequence for `auto`
   std::size_t slot = 0;
-  CostCheck cost_check;          ///< of methods that read costs
-  std::vector<Learned> learned;  ///< of the draft models, by methods that learn
+  CostCheck cost_check;          ///< methods that read costs only
+  std::vector<Learned> learned;  ///< for each draft model, by methods that learn
 };
 
 /// Progress of a prompt.
 struct PromptProgress {
   std::size_t total = 0;      ///< tokens of the prompt
-  std::size_t cached = 0;     ///< those that came from a cache
-  std::size_t processed = 0;  ///< those that are there, cached ones included
-  double seconds = 0.0;       ///< since a slot took the completion up
+  std::size_t cached = 0;     ///< tokens taken from a cache
+  std::size_t processed = 0;  ///< tokens available, including cached ones
+  double seconds = 0.0;       ///< since a slot started the completion
 };
 
-/// News of one completion, merged since it was last taken.
+/// Events of one completion, merged since they were last taken.
 struct CompletionEvent {
   TextDelta delta;
   std::vector<PromptProgress> progress = {};    ///< in order of time, if the request asked for it
@@ -69,12 +69,12 @@ struct CompletionEvent {
   void append(CompletionEvent later);
 };
 
-/// The completions of one request, of which it may ask for several (`choice` is their index), on their way
-/// from the engine to the caller. Thread-safe.
+/// The completions of one request (`choice` is their index), which the engine produces and the caller
+/// consumes. Thread-safe.
 class Completion {
  public:
-  /// Called by the engine's threads after something was added, for one event at a time of a choice; the
-  /// completion waits for its return.
+  /// Called by the engine's threads after an event was added, for one event of a choice at a time; the
+  /// completion waits until it returns.
   using Listener = std::function<void(Completion&)>;
 
   explicit Completion(std::size_t choices, Listener listener = {})
@@ -82,18 +82,18 @@ class Completion {
 
   std::size_t choices() const { return choices_.size(); }
 
-  /// Returns what a choice has got since the last call, without waiting.
+  /// Returns all events of a choice since the last call, without waiting.
   CompletionEvent take(std::size_t choice);
 
-  /// Waits until a choice has news, and takes them. None: the time is over, or all choices have ended and all
-  /// of their news were taken.
+  /// Waits until a choice has events, and takes them. Returns nothing on a timeout, or if all choices have
+  /// ended and all of their events were taken.
   std::optional<std::pair<std::size_t, CompletionEvent>> next(std::chrono::milliseconds timeout);
 
-  /// Waits until all choices have ended and their listener has returned. False: the time is over.
+  /// Waits until all choices have ended and their listeners have returned. Returns false on a timeout.
   bool wait(std::chrono::milliseconds timeout = std::chrono::hours(1 << 16));
 
-  /// Ends the completions before their next pass. The first reason that is given, `timeout` or `cancelled`,
-  /// becomes theirs.
+  /// Ends the completions before their next pass. Their reason is that of the first call, `timeout` or
+  /// `cancelled`.
   void cancel(FinishReason why = FinishReason::cancelled);
   bool cancelled() const { return stop_.stop_requested(); }
 
@@ -115,7 +115,7 @@ class Completion {
   mutable std::mutex mutex_;
   std::condition_variable changed_, ended_;
   std::vector<Choice> choices_;
-  std::size_t left_;  // choices that have not ended, or whose listener has not returned
+  std::size_t left_;  // choices that have not ended, or whose listeners have not returned
   Listener listener_;
   std::stop_source stop_;
   std::atomic<FinishReason> why_ = FinishReason::eos;  // eos: not cancelled

@@ -34,18 +34,18 @@ FinishReason finish_reason_of(StopReason reason) {
   return FinishReason::failed;
 }
 
-/// Compares what blocks take with the costs that the method goes by.
+/// Compares the time of blocks with the costs that the method uses.
 class BlockTimes {
  public:
   explicit BlockTimes(const Decoder& decoder) : decoder_(decoder) {}
 
-  /// Seconds of all stages so far.
+  /// Returns the seconds of all stages so far.
   double seconds() const {
     const auto& [draft, target, select] = decoder_.seconds();
     return draft + target + select;
   }
 
-  /// Called after each block. The first one does not count: it includes a part of the prompt.
+  /// Called after each block. The first block is excluded, because it includes a part of the prompt.
   void add_block(const std::optional<Expectation>& expectation, CostCheck& check) {
     const double now = seconds(), took = now - std::exchange(before_, now);
     if (expectation && took < now) check.add(took, expectation->charged);
@@ -81,8 +81,8 @@ Result<void> CompletionSlot::open() {
 }
 
 Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
-  if (&cache == &target_) trained_.reset();  // it follows the session that goes
-  cache = {cache.model, cache.profile};      // frees memory before more is asked for
+  if (&cache == &target_) trained_.reset();  // it follows the session that ends here
+  cache = {cache.model, cache.profile};      // frees memory before allocating more
   const std::size_t context = std::min(models_.context, cache.model->context());
   SPECTR_TRY(auto fresh, cache.model->start(context, nodes, cache.profile));
   auto session = batcher_.adopt(std::move(fresh), *cache.model);
@@ -92,7 +92,7 @@ Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
   return {};
 }
 
-/// Drops the sessions, whatever state they are in. The next completion starts new ones.
+/// Drops the sessions in any state. The next completion starts new ones.
 void CompletionSlot::reset() {
   trained_.reset();
   const auto drop = [](Cache& cache) { cache = {cache.model, cache.profile}; };
@@ -169,8 +169,8 @@ CompletionResult CompletionSlot::run(const CompletionJob& job) {
   return result;
 }
 
-/// Saves what the session would lose of its sequence by the prompt, and restores what an earlier sequence has
-/// of the prompt where that is more.
+/// Saves the part of the session's sequence that the prompt would replace, and restores a cached sequence if
+/// it has more of the prompt than the session.
 void CompletionSlot::recall(Cache& cache, std::span<const Token> prompt) {
   SPECTR_CHECK(cache.session != nullptr);
   BatchedSession& session = *cache.session;
@@ -182,8 +182,8 @@ void CompletionSlot::recall(Cache& cache, std::span<const Token> prompt) {
     session.recall(found.sequence->tokens, found.sequence->saved, found.tokens);
 }
 
-/// Returns the sessions of these caches, the target's first, rewound to what they hold of the prompt, for
-/// trees of `nodes` nodes.
+/// Returns the sessions of these caches for trees of `nodes` nodes, the target's first, rewound to what they
+/// hold of the prompt.
 Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job,
                                     std::size_t nodes) {
   const PreparedRequest& prepared = *job.request;
@@ -191,12 +191,12 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   const bool shares = prepared.request.cache_prompt;
   for (Cache* cache : caches) {
     if (!cache->owned || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
-    // The logits of a prompt that is scored are needed, and those of tokens that are there are not kept. The
-    // prompt's last token is computed in any case: the first block starts from its logits.
+    // Scoring needs the logits of the whole prompt, and logits of computed tokens are not kept. The last
+    // token of the prompt is always computed: the first block starts from its logits.
     const bool scores = prepared.request.score_prompt && cache == &target_;
     const std::span<const Token> reusable = prompt.first(scores ? 0 : prompt.size() - 1);
     if (shares) recall(*cache, reusable);
-    // Completions of one request compute a common prompt once in any case.
+    // Completions of one request always compute a common prompt once.
     const bool reuses = shares || (job.group != 0 && cache->session->group() == job.group);
     cache->session->begin(reuses ? cache->common(reusable) : 0,
                           {.all = shares && !scores, .group = scores ? 0 : job.group});
@@ -209,8 +209,8 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   return models;
 }
 
-/// Adds the session of the trained drafter, if there is one and the method drafts with it: what it has read
-/// of the prompt stays, as far as the target's session has it, too. The target records states for it alone.
+/// Adds the trained drafter's session if there is one and the method uses it. The part of the prompt that it
+/// has read is kept as far as the target's session has it. The target records states for it only.
 Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
   if (models_.trained == nullptr) return {};
   models.target->features()->record(drafts);
@@ -221,7 +221,7 @@ Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool dr
   }
   const std::size_t common = common_beginning(std::span<const Token>(trained_text_), prompt);
   trained_->rewind(std::min({common, models.target->length(), trained_->length() + 1}));
-  // States that were computed without being recorded are computed again.
+  // States that were computed without being recorded are recomputed.
   const Features& features = *models.target->features();
   const std::size_t needed = trained_->length();
   const bool is_recorded = features.first() <= needed && needed < features.end();
@@ -230,7 +230,7 @@ Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool dr
   return {};
 }
 
-/// Takes the sessions back, which hold a part of this sequence.
+/// Takes the sessions back, which hold a prefix of this sequence.
 void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
                             const std::vector<Token>& sequence) {
   target_.owned = std::move(models.target);
@@ -243,7 +243,7 @@ void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
   for (Cache* cache : caches) cache->session->end(sequence);
 }
 
-/// Computes the prompt in passes of at most `nodes` rows, and adds its scores to the completion.
+/// Computes the prompt in passes of at most `nodes` rows and adds its scores to the completion.
 Result<void> CompletionSlot::score_prompt(const CompletionJob& job, Session& target,
                                           std::size_t nodes) const {
   const std::span<const Token> prompt = job.request->prompt_of(job.choice);
@@ -344,7 +344,7 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
     statistics = generation->statistics;
     statistics.prompt_seconds += scoring.count();
     statistics.total_seconds += scoring.count();
-  } else {  // cancelled in the middle of a pass, or failed
+  } else {  // cancelled during a pass, or failed
     statistics.total_seconds += watch.lap();
     if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
     const bool is_cancelled = completion.cancelled() && generation.error().code == ErrorCode::cancelled;
@@ -359,7 +359,7 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   if (!text.stop_word().empty()) {
     result.reason = FinishReason::word;
   } else if (text.kept() && !completion.cancelled()) {
-    result.reason = FinishReason::limit;  // that lines set
+    result.reason = FinishReason::limit;  // set by its lines
   }
   return {};
 }

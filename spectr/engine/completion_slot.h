@@ -20,17 +20,17 @@
 
 namespace spectr {
 
-/// One completion that is to be generated.
+/// A completion to generate.
 struct CompletionJob {
   std::shared_ptr<const PreparedRequest> request;
   std::shared_ptr<Completion> completion;
   std::size_t choice;       ///< index in both
-  std::uint64_t group = 0;  ///< jobs of one request share their prompt
+  std::uint64_t group = 0;  ///< jobs of one request have the same group
   std::chrono::steady_clock::time_point submitted = {};
 };
 
 /// Generates one completion at a time, with a session in each model. The sessions keep their sequence, so
-/// that a later prompt with the same prefix reuses it. Used by one thread at a time.
+/// that a later prompt can reuse a common prefix. Used by one thread at a time.
 class CompletionSlot {
  public:
   /// The arguments must outlive the slot.
@@ -39,36 +39,36 @@ class CompletionSlot {
                  std::span<PassProfile> profiles);
 
   /// Creates sessions for sequences of at most `models.context` tokens and trees of `max_nodes` nodes. Fails
-  /// if memory does not suffice. Requires: `max_nodes`.
+  /// if there is not enough memory. Requires: `max_nodes` is set.
   Result<void> open();
 
-  /// Generates the completion and adds its events; returns when it has ended. The caller adds the result.
+  /// Generates the completion and adds its events. Returns when it has ended; the caller adds the result.
   CompletionResult run(const CompletionJob& job);
 
-  /// What was saved, restored or erased.
+  /// The size of a saved, restored or erased sequence.
   struct Sequence {
     std::size_t tokens, bytes;
   };
-  /// Saves the target's sequence in a file. Fails if it has no tokens, the model's sequences cannot be saved,
-  /// or the file cannot be written.
+  /// Saves the target's sequence to a file. Fails if it has no tokens, if the model's sequences cannot be
+  /// saved, or if the file cannot be written.
   Result<Sequence> save(const std::filesystem::path& path) const;
-  /// Restores a sequence from a file: to the target's session, or to the prefix cache if there is none yet.
-  /// Fails as read_prompt_file() does.
+  /// Restores a sequence from a file to the target's session, or to the prefix cache if there is no session
+  /// yet. Fails as read_prompt_file().
   Result<Sequence> restore(const std::filesystem::path& path);
-  /// Forgets the sequences of all sessions, and returns what the target's was.
+  /// Drops the sequences of all sessions. Returns the size of the target's.
   Sequence erase();
 
-  /// Tokens that the target's session holds.
+  /// Returns the number of tokens that the target's session holds.
   std::size_t length() const { return target_.session == nullptr ? 0 : target_.session->known().size(); }
-  /// Tokens of the prompt that the target need not compute.
+  /// Returns the number of prompt tokens that the target need not compute.
   std::size_t reusable_prefix(std::span<const Token> prompt) const;
 
  private:
-  /// A session; none after a failure. A decoder owns it while it works.
+  /// A session; none after a failure. A decoder owns it while it runs.
   struct Cache {
     const Transformer* model;
     PassProfile* profile = nullptr;
-    std::size_t nodes = 0;  ///< of the trees that the session is for
+    std::size_t nodes = 0;  ///< maximum tree nodes of the session
     std::unique_ptr<Session> owned = nullptr;
     BatchedSession* session = nullptr;
     std::size_t common(std::span<const Token> prompt) const;
@@ -92,9 +92,9 @@ class CompletionSlot {
   EngineCounters& counters_;
   Cache target_;
   std::vector<Cache> drafts_;
-  /// The session of a trained drafter, which follows the target's; null until a completion drafts with it.
+  /// Session of a trained drafter, which follows the target's; null until a completion uses it.
   std::unique_ptr<Session> trained_;
-  std::vector<Token> trained_text_;  // that it has read
+  std::vector<Token> trained_text_;  // text that it has read
 };
 
 }  // namespace spectr

@@ -13,50 +13,50 @@
 
 namespace spectr {
 
-/// A token that the target might have drawn instead.
+/// A token that the target could have sampled instead.
 struct Alternative {
   Token token;
   std::string piece;
   double log_probability;
 };
 
-/// A generated token and, where the request asked for them, its details.
+/// A generated token with its details, if the request asked for them.
 struct TokenReport {
   Token token;
   std::string piece;   ///< its bytes, which can be a part of a character
   std::size_t offset;  ///< characters of the text before it
   std::size_t end;     ///< bytes of the text up to and including it
   Source source;
-  double log_probability;                      ///< under the unfiltered target, as those of the alternatives
-  std::optional<double> target = {};           ///< under the target's distribution that verified it
-  std::optional<double> draft = {};            ///< under the draft's distribution at its position
-  std::vector<Alternative> alternatives = {};  ///< likeliest first
-  std::size_t block = 0;                       ///< index of the block that it came with
+  double log_probability;                      ///< under the unfiltered target, as for the alternatives
+  std::optional<double> target = {};           ///< probability under the distribution that verified it
+  std::optional<double> draft = {};            ///< probability under the draft's distribution at its position
+  std::vector<Alternative> alternatives = {};  ///< most likely first
+  std::size_t block = 0;                       ///< index of its block
   double seconds = 0.0;  ///< generation time up to the end of that block, without the prompt
 };
 
-/// How likely a token of the prompt is after those before it, under the unfiltered target.
+/// Log-probability of a prompt token given the previous ones, under the unfiltered target.
 struct PromptScore {
   double log_probability;
-  std::vector<Alternative> alternatives;  ///< likeliest first
+  std::vector<Alternative> alternatives;  ///< most likely first
 };
 
 /// New text and tokens of a completion.
 struct TextDelta {
   std::string text;            ///< characters that later tokens cannot change
-  std::string reasoning = {};  ///< the same of the reasoning, if it is split from the content
+  std::string reasoning = {};  ///< the same for the reasoning, if it is split from the content
   std::vector<TokenReport> tokens = {};
-  /// Scores of the prompt's tokens but the first, if the request wants them; they precede all text.
+  /// Scores of all prompt tokens but the first, if the request wants them. They precede all text.
   std::vector<PromptScore> prompt = {};
 
   void append(TextDelta later);
 };
 
-/// Assembles the text of a completion from blocks of tokens. It ends at a stop sequence or where its lines
-/// end it, and its reasoning is split from its content. Not thread-safe.
+/// Assembles the text of a completion from blocks of tokens. It ends the text at a stop sequence or a line
+/// limit, and splits reasoning from content. Not thread-safe.
 class CompletionText {
  public:
-  /// The tokenizer must outlive the object. Without a splitter all text is content. `min_indent` as in
+  /// The tokenizer must outlive this object. Without a splitter, all text is content. `min_indent`: see
   /// StoppingText.
   CompletionText(const Tokenizer& tokenizer, std::vector<std::string> stop_words,
                  std::unique_ptr<ReasoningSplitter> splitter = nullptr, std::size_t min_indent = 0)
@@ -64,17 +64,17 @@ class CompletionText {
         text_(tokenizer, std::move(stop_words), min_indent),
         splitter_(std::move(splitter)) {}
 
-  /// From now on the completion ends after its next new line.
+  /// Ends the completion after its next newline.
   void end_at_new_line() { text_.end_at_new_line(); }
-  /// Adds a block. Once a stop sequence is complete, or a line has ended the text, `kept()` is the number of
-  /// tokens of that block that belong to the completion.
+  /// Adds a block. Once a stop sequence is complete or a line has ended the text, `kept()` returns how many
+  /// tokens of that block belong to the completion.
   TextDelta add(const Block& block);
   std::optional<std::size_t> kept() const { return kept_; }
-  /// The stop sequence that ended the text, or an empty string.
+  /// Returns the stop sequence that ended the text, or an empty string.
   const std::string& stop_word() const { return text_.stop_word(); }
   bool has_new_line() const { return text_.text().contains('\n'); }
 
-  /// Returns what was held back, at the end of the completion.
+  /// Returns the text that was held back, at the end of the completion.
   TextDelta finish();
 
  private:
@@ -84,7 +84,7 @@ class CompletionText {
   const Tokenizer& tokenizer_;
   StoppingText text_;
   std::unique_ptr<ReasoningSplitter> splitter_;
-  std::size_t characters_ = 0;  // of the text
+  std::size_t characters_ = 0;  // in the text
   std::size_t released_ = 0;
   std::optional<std::size_t> kept_;
 };

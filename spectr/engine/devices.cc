@@ -17,7 +17,7 @@
 namespace spectr {
 namespace {
 
-/// The driver, where this build has kernels for it.
+/// Returns the driver, if this build has kernels for it.
 Result<const cuda::Driver*> driver() {
   if (!cuda::has_kernel_images())
     return error(ErrorCode::unsupported, "this build has no kernels for GPUs (SPECTR_CUDA)");
@@ -29,7 +29,7 @@ Result<std::vector<DeviceInfo>> cuda_devices() {
   return cuda::devices(*of);
 }
 
-/// A device's file in a folder. Other builds have other kernels, and files of their own.
+/// Returns a device's file in a folder. Other builds have other kernels, and their own files.
 std::string file_of(const DeviceInfo& device, const std::filesystem::path& folder) {
   if (folder.empty()) return "";
   std::string name = device.name + "-" + device.description;
@@ -67,7 +67,7 @@ Result<std::vector<ListedDevice>> list_devices() {
 
 namespace {
 
-/// Those that this process uses.
+/// Devices that this process uses.
 struct Used {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Device>, std::less<>> devices;
@@ -78,7 +78,7 @@ Used& used() {
   return used;
 }
 
-/// The device of that name, which those who use it share.
+/// Returns the device of that name, which all users share.
 Result<std::shared_ptr<Device>> shared_device(std::string_view name) {
   auto& [mutex, devices, trials] = used();
   const std::lock_guard lock(mutex);

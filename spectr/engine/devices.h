@@ -13,30 +13,30 @@
 
 namespace spectr {
 
-/// A device that models can be computed on beside the processor.
+/// A device other than the processor on which models can be computed.
 struct ListedDevice {
   std::string name;         ///< "CUDA0", "Vulkan0"
   std::string description;  ///< "NVIDIA H100 80GB HBM3"
   std::size_t bytes, free_bytes;
-  bool is_processor;  ///< the processor by another name: to be used only by that
+  bool is_processor;  ///< the CPU under another name, used only on request
 };
 
-/// The devices of this machine. Error: why there are none.
+/// Returns the devices of this machine. Fails with the reason why there are none.
 Result<std::vector<ListedDevice>> list_devices();
 
-/// Devices that are opened from now on keep in this folder, a file each, which kernels they have found to be
-/// the fastest, and find it there. Before that, and with no folder, they try anew each time.
+/// Sets the folder in which devices opened from now on keep their autotuning results, one file each. Before
+/// the first call, or with an empty folder, devices tune anew each time.
 void keep_device_trials_in(const std::filesystem::path& folder);
 
-/// Models on the device of that name; models that have the same share it. The pool, where there is one, packs
-/// their weights, and must outlive them. Error: there is no such device, or it cannot be used; a line that
-/// names --device.
+/// Returns a backend on the device of that name; all backends of a device share it. The pool, if set, packs
+/// weights and must outlive the models. Fails, with a message that names --device, if there is no such device
+/// or it cannot be used.
 Result<std::shared_ptr<const Backend>> device_backend(std::string_view name, ThreadPool* pool = nullptr);
 
-/// "CUDA0 (NVIDIA H100 80GB HBM3)". Error: of list_devices(), or there is no such device.
+/// Returns "CUDA0 (NVIDIA H100 80GB HBM3)". Fails as list_devices(), or if there is no such device.
 Result<std::string> description_of(std::string_view name);
-/// Bytes that a copy within the device's memory reads and writes a second, the fastest of some: a bound of
-/// what passes can do. Error: as device_backend(), no memory for it, or the device is lost.
+/// Returns the bytes per second that copies within the device's memory read and write, the best of several: a
+/// bound of passes. Fails as device_backend(), without memory for it, or if the device is lost.
 Result<double> copy_speed(std::string_view name);
 
 }  // namespace spectr

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_completions = 128;  // of one request
 
-/// Fails if a bias is of a token that does not exist, or all tokens are forbidden.
+/// Fails if a bias is for a token that does not exist, or all tokens are forbidden.
 Result<void> check_biases(const WarpOptions& sampling, std::size_t vocabulary) {
   std::set<Token> forbidden;
   for (const auto& [token, bias] : sampling.logit_bias) {
@@ -26,7 +26,7 @@ Result<void> check_biases(const WarpOptions& sampling, std::size_t vocabulary) {
   return {};
 }
 
-/// One rule behind the other.
+/// Applies two rules in order.
 class BothRules final : public LogitRule {
  public:
   BothRules(std::shared_ptr<const LogitRule> first, std::shared_ptr<const LogitRule> second)
@@ -102,7 +102,7 @@ std::shared_ptr<const Costs> Engine::costs() const {
 Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const WarpOptions& sampling,
                                          std::size_t load) const {
   const std::size_t drafts = models_->draft_count(), vocabulary = models_->target->vocabulary();
-  const bool has_trained = models_->trained != nullptr;  // its costs are not known
+  const bool has_trained = models_->trained != nullptr;  // its costs are unknown
   std::shared_ptr<const Costs> costs = has_trained ? nullptr : this->costs();
   const bool on_demand = !has_trained && can_measure() && options_.measures_on_demand;
   SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || on_demand));

@@ -11,14 +11,14 @@
 
 namespace spectr {
 
-/// Seconds, from what people perceive as immediate to what they do not wait for.
+/// Bounds in seconds, from imperceptible to intolerable delays.
 using SecondsHistogram = Histogram<14>;
 inline constexpr SecondsHistogram::Bounds seconds_bounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                                             0.25,  0.5,    1,     2.5,  5,     10,   30};
 
-/// What an engine has done since it was loaded.
+/// Statistics of an engine since it was loaded.
 struct EngineCounts {
-  std::uint64_t prompt_tokens = 0;  ///< computed, not taken from a cache
+  std::uint64_t prompt_tokens = 0;  ///< computed, not from a cache
   std::uint64_t cached_tokens = 0;
   std::uint64_t generated = 0;
   std::uint64_t drafts = 0;  ///< blocks with at least one draft token
@@ -34,7 +34,7 @@ struct EngineCounts {
   SecondsHistogram gap{seconds_bounds};          ///< between blocks of tokens
 };
 
-/// Counts events of several threads.
+/// Accumulates the events of several threads.
 class EngineCounters {
  public:
   void count(const Block& block, std::size_t kept);

@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// Prints the messages of a conversation, one a line: for models that were not made for conversations.
+/// Prints the messages of a conversation, one per line, for models that are not trained for conversations.
 constexpr std::string_view plain_text =
     "{% for message in messages %}{{ message.content }}{% if not loop.last %}{{ '\n' }}{% endif %}{% endfor "
     "%}";

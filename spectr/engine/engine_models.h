@@ -17,7 +17,7 @@
 
 namespace spectr {
 
-/// Which chat template renders conversations, and how answers are read.
+/// The chat template of conversations, and how answers are parsed.
 struct ChatOptions {
   std::optional<std::string> source = {};  ///< replaces the template of the model's file
   ChatTemplateOptions rendering = {};
@@ -25,58 +25,58 @@ struct ChatOptions {
       true;  ///< answers are split into reasoning and content unless a request says otherwise
 };
 
-/// The files of an engine's models and how they are loaded.
+/// The files of an engine's models, and how to load them.
 struct ModelOptions {
   std::filesystem::path target = {};
   std::vector<std::filesystem::path> drafts = {};
   int threads = 1;
-  /// Tokens of prompt and completion together; 0: the target's own limit. A larger number than the model was
-  /// trained for extends its positions, and is a warning.
+  /// Maximum tokens of prompt and completion together; 0: the target's own limit. A value above the trained
+  /// context extends its positions, with a warning.
   std::size_t context = 0;
   LoadOptions load = {};
   ChatOptions chat = {};
-  std::filesystem::path suffix_corpus = {};  ///< a text file that method suffix drafts from; empty: none
+  std::filesystem::path suffix_corpus = {};  ///< text file that the method suffix drafts from; empty: none
 };
 
-/// A target, its draft models and what belongs to them. Immutable once loaded; thread-safe.
+/// A target, its draft models and related objects. Immutable once loaded; thread-safe.
 struct EngineModels {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Tokenizer> tokenizer;  ///< the target's
   std::unique_ptr<Transformer> target;
   std::vector<std::unique_ptr<Transformer>> drafts;
-  std::unique_ptr<TrainedDrafter> trained;        ///< reads states of the target; null: there is none
-  std::shared_ptr<ShardedBackend> ranks;          ///< that compute the target; null: this process alone does
-  std::string path;                               ///< of the target's file
-  std::size_t context = 0;                        ///< as in ModelOptions, resolved
-  std::string template_source;                    ///< of the chat template
-  std::shared_ptr<const SuffixAutomaton> corpus;  ///< of ModelOptions::suffix_corpus; null: none
-  bool has_template = false;     ///< false: a plain template that prints one message a line stands in
-  bool splits_reasoning = true;  ///< as in ChatOptions
+  std::unique_ptr<TrainedDrafter> trained;        ///< drafter that reads states of the target; null: none
+  std::shared_ptr<ShardedBackend> ranks;          ///< ranks that compute the target; null: only this process
+  std::string path;                               ///< path of the target's file
+  std::size_t context = 0;                        ///< see ModelOptions; resolved
+  std::string template_source;                    ///< source of the chat template
+  std::shared_ptr<const SuffixAutomaton> corpus;  ///< see ModelOptions::suffix_corpus; null: none
+  bool has_template = false;     ///< false: a plain template that prints one message per line is used
+  bool splits_reasoning = true;  ///< see ChatOptions
   Result<ChatTemplate> chat_template = error("no model is loaded");
   std::vector<double> load_seconds;   ///< per model, the target's first: reading files and packing weights
   std::vector<std::string> warnings;  ///< about the files, for people
 
-  /// Loads the models. A template of the file that cannot be used is reported by `chat_template`; one of
-  /// `options.chat` fails here. Fails if a file cannot be used, a draft cannot draft for the target, or the
-  /// corpus is not text (UTF-8 without zero bytes).
+  /// Loads the models. An unusable template of the file is reported by `chat_template`; one of `options.chat`
+  /// is an error. Fails if a file cannot be used, a draft cannot draft for the target, or the corpus is not
+  /// text (UTF-8 without zero bytes).
   static Result<EngineModels> load(const ModelOptions& options);
 
   std::vector<const Transformer*> draft_models() const;
-  /// Draft models that methods can work with, a trained drafter included.
+  /// Returns the number of draft models that methods can use, including a trained drafter.
   std::size_t draft_count() const { return drafts.size() + (trained ? 1 : 0); }
-  /// Fails if a device that computes one of the models has been lost.
+  /// Fails if a device that computes one of the models is lost.
   Result<void> check_alive() const;
 };
 
-/// Returns how reasoning is split from the answer to a prompt that the chat template of these models has
-/// rendered.
+/// Returns how to split reasoning from the answer to a prompt that was rendered with the chat template of
+/// these models.
 ReasoningSplit reasoning_split(const MarkedText& prompt, const EngineModels& models);
 
-/// Allows sequences of `context` tokens; 0: as many as the model was trained for. Returns a warning, for
-/// people, if it was trained for fewer. Fails if the model cannot have so many.
+/// Sets the maximum sequence length to `context` tokens; 0: the trained context. Returns a warning for people
+/// if the model was trained for fewer. Fails if the model does not support so many.
 Result<std::optional<std::string>> extend_context(Transformer& model, std::size_t context);
 
-/// Returns the template of a model's file, or the one that replaces it; one for plain text if there is none.
+/// Returns the template of a model's file or its replacement; without one, a template of plain text.
 Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& chat);
 
 }  // namespace spectr

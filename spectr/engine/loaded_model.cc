@@ -33,7 +33,7 @@ Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocab
     return tokens;
   }
   tokens = shortlist_of(std::move(tokens), vocabulary);
-  if (tokens.size() == vocabulary.size()) tokens.clear();  // all
+  if (tokens.size() == vocabulary.size()) tokens.clear();  // empty: all
   return tokens;
 }
 

@@ -36,7 +36,7 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Whether the word stands in the text, in any case, with no letter, digit or _ beside it.
+/// True if the text contains the word, in any case, without adjacent letters, digits and underscores.
 bool has_word(std::string_view text, std::string_view word) {
   const std::string all = upper(text), sought = upper(word);
   if (sought.empty()) return false;
@@ -48,7 +48,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// I of a name that ends in -I-of-N.gguf; 0: it has no parts.
+/// Returns I if the name ends in -I-of-N.gguf; else 0.
 int part_of(std::string_view name) {
   constexpr std::string_view tail = "-00001-of-00001.gguf";
   if (name.size() < tail.size() || !name.ends_with(".gguf")) return 0;
@@ -62,7 +62,7 @@ int part_of(std::string_view name) {
   return part;
 }
 
-/// Whether it is a model by itself, or the first part of one.
+/// True for a complete model or the first part of one.
 bool is_model(const std::string& name) {
   return name.ends_with(".gguf") && part_of(name) <= 1 && !name.contains("mmproj");
 }
@@ -83,7 +83,7 @@ std::uintmax_t size_with_parts(const fs::path& path) {
   }
 }
 
-/// models--USER--REPO → USER/REPO.
+/// Converts models--USER--REPO to USER/REPO.
 std::string repository_of(std::string name) {
   constexpr std::string_view kind = "models--";
   if (!name.starts_with(kind)) return "";
@@ -92,7 +92,7 @@ std::string repository_of(std::string name) {
   return between == std::string::npos ? "" : name.replace(between, 2, "/");
 }
 
-/// The snapshot that is the newest: the one of refs/main, or else any.
+/// Returns the newest snapshot: the one in refs/main or, without it, any.
 std::optional<fs::path> newest_snapshot(const fs::path& repository) {
   std::string revision;
   std::ifstream(repository / "refs" / "main") >> revision;
@@ -106,7 +106,7 @@ std::optional<fs::path> newest_snapshot(const fs::path& repository) {
   return newest;
 }
 
-/// The file that is meant of those of one repository; null if there is none.
+/// Returns the requested file among those of one repository; null if there is none.
 const CachedModel* choose(const std::vector<CachedModel>& models, std::string_view repository,
                           std::string_view quantisation, std::string_view file) {
   std::vector<const CachedModel*> files;
@@ -152,7 +152,7 @@ void ModelCaches::list_hub(std::vector<CachedModel>& models) const {
     std::error_code unreadable;
     for (fs::recursive_directory_iterator file(*snapshot, unreadable), none; !unreadable && file != none;
          file.increment(unreadable)) {
-      std::error_code broken;  // a link whose file is gone
+      std::error_code broken;  // for links without a target
       const std::string name = file->path().lexically_relative(*snapshot).string();
       if (!is_model(name) || !fs::is_regular_file(file->path(), broken)) continue;
       models.push_back({repository, name, file->path(), size_with_parts(file->path())});
@@ -161,7 +161,7 @@ void ModelCaches::list_hub(std::vector<CachedModel>& models) const {
 }
 
 void ModelCaches::list_llama(std::vector<CachedModel>& models) const {
-  // Which USER_REPO_ a file's name begins with is said by manifest=USER=REPO=TAG.json beside it.
+  // Manifests, manifest=USER=REPO=TAG.json, tell which prefix USER_REPO_ a file's name has.
   std::map<std::string, std::string> repositories;
   std::vector<fs::path> files;
   std::error_code failed;
@@ -182,7 +182,7 @@ void ModelCaches::list_llama(std::vector<CachedModel>& models) const {
   for (const fs::path& path : files) {
     const std::string name = path.filename().string();
     CachedModel model{"", name, path, size_with_parts(path)};
-    // One repository's prefix can begin another's, as u_r_ begins u_r_v2_; the longest that fits is meant.
+    // One repository's prefix can begin another's, as u_r_ begins u_r_v2_; use the longest match.
     std::size_t longest = 0;
     for (const auto& [prefix, repository] : repositories) {
       if (prefix.size() <= longest || !name.starts_with(prefix)) continue;
@@ -218,7 +218,7 @@ Result<fs::path> ModelCaches::find(std::string_view model, std::string_view file
     return error("'{}' is no model of Hugging Face: USER/REPO or USER/REPO:QUANT", escape(model));
   }
   std::vector<CachedModel> models = list();
-  // A file of llama.cpp's without a manifest belongs to the repository that its name begins with.
+  // A file of llama.cpp without a manifest belongs to the repository that its name begins with.
   const std::string prefix = fmt::format("{}_{}_", repository.substr(0, slash), repository.substr(slash + 1));
   for (CachedModel& one : models) {
     if (!one.repository.empty() || !one.file.starts_with(prefix)) continue;
@@ -259,7 +259,7 @@ Result<fs::path> ModelCaches::find_url(std::string_view url) const {
 }
 
 std::string quantisation_of(std::string_view file) {
-  // A word that is a type of tensors, perhaps with the size of a mixture behind it.
+  // Find a word that is a tensor type, optionally followed by the size of a mixture.
   std::string_view rest = file.substr(0, file.size() - (file.ends_with(".gguf") ? 5 : 0));
   if (part_of(file) > 0) rest = file.substr(0, file.size() - 20);
   for (std::size_t end = rest.size(); end > 0;) {

@@ -13,32 +13,32 @@ namespace spectr {
 
 /// A model that another program has downloaded.
 struct CachedModel {
-  std::string repository;  ///< USER/REPO; empty where nobody says it
-  std::string file;        ///< its name in there; of several parts the first
+  std::string repository;  ///< USER/REPO; empty if unknown
+  std::string file;        ///< file name; for a split model, of the first part
   std::filesystem::path path;
-  std::uintmax_t bytes = 0;  ///< of all parts
+  std::uintmax_t bytes = 0;  ///< in all parts
 };
 
-/// The folders in which Hugging Face's tools and llama.cpp keep what they download. Nothing is downloaded
-/// here, and nothing written.
+/// The folders in which Hugging Face's tools and llama.cpp keep downloads. This class only reads; it does not
+/// download.
 class ModelCaches {
  public:
-  /// `hub` holds models--USER--REPO/snapshots/REVISION/FILE, `llama` holds USER_REPO_FILE.
+  /// `hub` has models--USER--REPO/snapshots/REVISION/FILE, `llama` has USER_REPO_FILE.
   ModelCaches(std::filesystem::path hub, std::filesystem::path llama)
       : hub_(std::move(hub)), llama_(std::move(llama)) {}
 
-  /// $HF_HUB_CACHE, $HF_HOME/hub or ~/.cache/huggingface/hub; $LLAMA_CACHE or ~/.cache/llama.cpp;
-  /// $XDG_CACHE_HOME for ~/.cache.
+  /// Uses $HF_HUB_CACHE, $HF_HOME/hub or ~/.cache/huggingface/hub, and $LLAMA_CACHE or ~/.cache/llama.cpp,
+  /// with $XDG_CACHE_HOME instead of ~/.cache.
   static ModelCaches of_the_environment();
 
-  /// Every GGUF file of a model, by repository and name. Other files and projectors of pictures are left out.
+  /// Returns the GGUF files of all models, by repository and name, without image projectors and other files.
   std::vector<CachedModel> list() const;
 
-  /// USER/REPO[:QUANT]: of the repository's files that whose name has QUANT as a word, in any case; without
-  /// it Q4_K_M, or else the first. With a `file` that one. Error: it is in neither cache; says where it can
-  /// be had, and what puts it there.
+  /// Finds USER/REPO[:QUANT]: the file of the repository whose name has QUANT as a word, in any case; without
+  /// QUANT, the Q4_K_M or else the first; with `file`, that file. If neither cache has it, the error says
+  /// where and how to download it.
   Result<std::filesystem::path> find(std::string_view model, std::string_view file = {}) const;
-  /// What llama.cpp has from that address, or Hugging Face's tools where it is one of theirs.
+  /// Returns llama.cpp's file from that URL or, for Hugging Face's URLs, the file of its tools.
   Result<std::filesystem::path> find_url(std::string_view url) const;
 
  private:
@@ -49,7 +49,7 @@ class ModelCaches {
   std::filesystem::path hub_, llama_;
 };
 
-/// The part of a file's name that says how it is quantised, "Q4_K_M"; empty where none does.
+/// Returns the part of a file's name that is the quantization, such as "Q4_K_M"; empty if there is none.
 std::string quantisation_of(std::string_view file);
 
 }  // namespace spectr

@@ -1,4 +1,4 @@
-// Stands in for devices.cc in a build without the component "gpu".
+// Replaces devices.cc in builds without the component "gpu".
 
 #include "spectr/engine/devices.h"
 

@@ -52,7 +52,7 @@ PrefixCache::Found PrefixCache::find(const LanguageModel& model, std::span<const
 void PrefixCache::add(CachedSequence sequence) {
   auto added = std::make_shared<const CachedSequence>(std::move(sequence));
   const std::lock_guard lock(mutex_);
-  // A sequence that the new one continues has nothing that the new one lacks, unless it has a rest.
+  // A cached sequence that the new one extends is redundant unless it has a rest.
   for (auto at = sequences_.begin(); at != sequences_.end();) {
     const auto here = at++;
     const CachedSequence& other = **here;

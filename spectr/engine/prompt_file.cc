@@ -24,19 +24,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the file begins with. Tokens, blocks, the rest and the checksum of everything before it follow.
+/// Header of the file. Tokens, blocks, the rest and a checksum of all preceding bytes follow.
 struct Header {
   std::array<char, 8> magic = {'S', 'P', 'E', 'C', 'T', 'R', 'K', 'V'};
   std::uint64_t build = build_identity();
   std::uint64_t model = 0;
   std::uint64_t tokens = 0, block_tokens = 0, blocks = 0, block_bytes = 0, rest_bytes = 0;
 
-  /// Bytes behind the header and before the checksum. Requires: no number exceeds 2⁴⁰.
+  /// Returns the bytes between the header and the checksum. Requires: no number exceeds 2⁴⁰.
   std::uint64_t bytes() const { return tokens * sizeof(Token) + blocks * block_bytes + rest_bytes; }
 };
 static_assert(std::has_unique_object_representations_v<Header>);
 
-/// Identifies what keys and values depend on besides the tokens and the build.
+/// Identifies what keys and values depend on, other than the tokens and the build.
 std::uint64_t identity_of(const Transformer& model, std::size_t context) {
   Fnv1a hash;
   hash.add(fingerprint_of(model.file()));
@@ -73,7 +73,7 @@ class Writer {
     add(hash_, bytes);
     size_ += bytes.size();
   }
-  /// Writes the checksum. False: not everything could be written.
+  /// Writes the checksum. Returns false if any write has failed.
   bool finish() {
     const std::uint64_t checksum = hash_.value();
     write(std::as_bytes(std::span(&checksum, 1)));

@@ -9,9 +9,9 @@
 
 namespace spectr {
 
-/// Writes a sequence of the target to a file, together with what it depends on: the model's file, the types
-/// of keys and values, the positions' frequencies and the build. A file that exists is replaced as a whole.
-/// Returns the bytes written. Fails if the file cannot be written.
+/// Writes a sequence of the target to a file, with the identity of all that it depends on: the model's file,
+/// the types of keys and values, the positions' frequencies and the build. An existing file is replaced as a
+/// whole. Returns the bytes written. Fails if the file cannot be written.
 Result<std::size_t> write_prompt_file(const std::filesystem::path& path, const Transformer& target,
                                       std::size_t context, const CachedSequence& sequence);
 

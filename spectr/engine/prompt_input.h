@@ -12,11 +12,11 @@
 
 namespace spectr {
 
-/// A prompt as callers have it: text in which "<s>" is plain text, tokens, or a conversation.
+/// A prompt in a caller's form: text in which "<s>" is plain text, tokens, or a conversation.
 using PromptInput = std::variant<std::string, std::vector<Token>, std::vector<ChatMessage>>;
 
-/// Adds a prompt to a request. The reasoning of the answer to a conversation is split from its content if the
-/// models say so. Fails if the chat template cannot render the conversation.
+/// Adds a prompt to a request. For a conversation, reasoning is split from the answer's content if the
+/// models' options say so. Fails if the chat template cannot render the conversation.
 Result<void> add_prompt(const PromptInput& prompt, const EngineModels& models, Request& request);
 
 }  // namespace spectr

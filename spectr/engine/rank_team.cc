@@ -15,7 +15,7 @@
 namespace spectr {
 namespace {
 
-// Threads of one process are late where the machine has others to run, but do not hang one by one.
+// Threads of one process are late if the machine has other work, but do not hang individually.
 constexpr std::chrono::minutes patience(1);
 
 /// The ranks of this process, and the backend that leads them.
@@ -23,7 +23,7 @@ class Team {
  public:
   explicit Team(std::size_t ranks) : communicators_(thread_communicators(ranks, patience)) {}
   ~Team() {
-    lead_.reset();  // lets the others end
+    lead_.reset();  // ends the other ranks
     communicators_.front().reset();
     for (std::thread& one : others_) one.join();
   }
@@ -36,7 +36,7 @@ class Team {
     return *lead_;
   }
 
-  /// Throws std::system_error where the system starts no threads.
+  /// Throws std::system_error if threads cannot be started.
   void start_others(const std::filesystem::path& path, const RanksHere& here) {
     for (std::size_t rank = 1; rank < communicators_.size(); ++rank) {
       std::optional<RunningOn> node;  // for the threads that start here
@@ -47,14 +47,14 @@ class Team {
           const std::unique_ptr<Backend> backend = backends().front().make(*pool);
           (void)follow(*mine, *backend, [&path] { return Gguf::open(path); }, pool.get());
         } catch (const std::bad_alloc&) {
-          return;  // the leader finds that this rank has gone
+          return;  // the leader notices that this rank is gone
         }
       });
     }
   }
 
  private:
-  std::vector<std::unique_ptr<Communicator>> communicators_;  // those that are not with their threads
+  std::vector<std::unique_ptr<Communicator>> communicators_;  // those that are not with their threads yet
   std::vector<std::thread> others_;
   std::unique_ptr<ShardedBackend> lead_;
 };

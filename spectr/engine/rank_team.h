@@ -15,31 +15,31 @@
 
 namespace spectr {
 
-/// So many ranks in this process, each but the first with a pool of so many threads.
+/// Ranks in this process; each but the first has a pool of `threads` threads.
 struct RanksHere {
   std::size_t ranks;
   int threads;
-  /// Processors by memory (numa_nodes()): rank r runs on those of node r, or r less the number of nodes, and
-  /// so on, and has its part of the model there; the first one runs where the caller and its pool do. Empty:
-  /// all run anywhere.
+  /// Processors by NUMA node (numa_nodes()): rank r runs on those of node r modulo the number of nodes, and
+  /// has its part of the model there. The first rank runs where the caller and its pool do. Empty: no
+  /// placement.
   std::vector<std::vector<int>> nodes = {};
 };
 
-/// The first so many processes of a communicator that this one leads, which must outlive the model.
+/// The first `ranks` processes of a communicator that this one leads. It must outlive the model.
 struct RanksOf {
   Communicator* communicator;
   std::size_t ranks;
 };
 
-/// Who shares a model, and how.
+/// The ranks that share a model, and how it is split.
 struct Sharing {
   std::variant<RanksHere, RanksOf> who;
   Split split = Split::rows;
 };
 
-/// Gets everybody ready to load a part of the model in `file`, which others open at `path`; to be asked
-/// all_loaded() when this part is. What the ranks of this process need lives as long as the backend. The
-/// pool, of the leader's part, must outlive it. Error: see ShardedBackend::call().
+/// Prepares all ranks to load a part of the model in `file`, which others open at `path`. Call all_loaded()
+/// once this rank's part is loaded. The backend owns the ranks of this process. The pool is for the leader's
+/// part and must outlive the backend. Error: see ShardedBackend::call().
 Result<std::shared_ptr<ShardedBackend>> call_ranks(const Sharing& sharing, const std::filesystem::path& path,
                                                    const Gguf& file, const KvChoice& kv,
                                                    const RopeChoice& rope, ThreadPool& pool);

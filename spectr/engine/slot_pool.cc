@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-/// Cheapest first: completions draft before all of them meet at the target.
+/// Returns the models, cheapest first: completions draft before all of them meet at the target.
 std::vector<const LanguageModel*> drafts_then_target(const EngineModels& models) {
   std::vector<const LanguageModel*> order;
   for (const auto& draft : models.drafts) order.push_back(draft.get());
@@ -20,11 +20,11 @@ std::vector<const LanguageModel*> drafts_then_target(const EngineModels& models)
   return order;
 }
 
-/// A pass that reads prompts next to other completions takes so long at most: these get tokens five times a
-/// second, or as often as they would without prompts if that is less.
+/// Maximum seconds of a pass that reads prompts next to other completions. These get tokens five times a
+/// second, or at their usual rate if that is lower.
 constexpr double max_pass_seconds = 0.2;
 
-/// After so long without a completion a slot's thread gives back the memory that selection used.
+/// Idle time of a slot's thread after which it releases the memory of selection.
 constexpr std::chrono::seconds idle_time{2};
 
 PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
@@ -92,7 +92,7 @@ Result<CompletionSlot::Sequence> SlotPool::with_idle(std::size_t slot, const Act
   try {
     result = action(*worker.slot);
   } catch (const std::bad_alloc&) {
-    // The error stands.
+    // The original error is returned.
   }
   lock.lock();
   worker.is_reserved = false;
@@ -129,7 +129,7 @@ std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedReque
   return completion;
 }
 
-/// Removes the jobs from the queue that nobody waits for.
+/// Removes cancelled jobs from the queue.
 void SlotPool::drop_cancelled() {
   std::erase_if(queue_, [this](const std::unique_ptr<CompletionJob>& job) {
     if (!job->completion->cancelled()) return false;
@@ -141,11 +141,11 @@ void SlotPool::drop_cancelled() {
   });
 }
 
-/// Returns the idle worker that loses least. It loses the part of its own sequence that is not the prompt's
-/// prefix. What it lacks of the prompt is copied from another slot, which costs little, or has to be computed
-/// in any of them. So an empty or short one goes before a long conversation; ties go to the one idle longest.
+/// Returns the idle worker with the smallest loss. It loses the part of its own sequence that is not a prefix
+/// of the prompt. What it lacks of the prompt is copied from another slot, which costs little, or computed in
+/// any case. So empty or short sequences go before a long conversation; ties go to the worker idle longest.
 SlotPool::Worker* SlotPool::choose(std::span<const Token> prompt) {
-  constexpr std::size_t copied_for_one = 32;  // tokens that are copied at the price of one that is lost
+  constexpr std::size_t copied_for_one = 32;  // copying this many tokens costs as much as losing one
   Worker* best = nullptr;
   std::size_t least = 0;
   for (Worker& worker : workers_) {
@@ -161,7 +161,7 @@ SlotPool::Worker* SlotPool::choose(std::span<const Token> prompt) {
   return best;
 }
 
-/// Gives the first jobs of the queue to idle workers.
+/// Assigns the first jobs of the queue to idle workers.
 void SlotPool::assign() {
   drop_cancelled();
   while (!queue_.empty()) {

@@ -17,27 +17,27 @@
 
 namespace spectr {
 
-/// How many completions an engine decodes concurrently, and how many wait.
+/// How many completions an engine decodes concurrently, and how many it queues.
 struct SlotOptions {
   std::size_t slots = 1;
   std::size_t queue = 64;
   std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
-  /// Bytes of memory for sequences that no slot holds any more; 0: they are forgotten.
+  /// Maximum bytes for sequences that no slot holds any more; 0: they are dropped.
   std::size_t prefix_bytes = 0;
-  /// Maximum nodes of a token tree; the sessions of all slots are started for it at once. None: no maximum,
-  /// and each request starts sessions for its own trees.
+  /// Maximum nodes of a token tree; the sessions of all slots are created for it at start(). None: no limit,
+  /// and each request creates sessions for its own trees.
   std::optional<std::size_t> max_nodes = {};
 };
 
-/// The state of a slot.
+/// State of a slot.
 struct SlotState {
   bool busy = false;
   std::size_t prompt = 0;  ///< tokens of its prompt
   const MethodRule* method = nullptr;
 };
 
-/// Slots that generate completions, each on a thread of its own, in passes that they share, and the queue of
-/// those that wait for a slot. A completion depends on its request alone, not on its neighbours. Thread-safe.
+/// Slots that generate completions, each on its own thread, in shared passes, and a queue of waiting
+/// completions. A completion depends only on its request, not on concurrent ones. Thread-safe.
 class SlotPool {
  public:
   /// The models must outlive the pool. `profiles`: one per model, the target's first, or none.
@@ -46,46 +46,46 @@ class SlotPool {
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 
-  /// Creates the sessions and the threads of all slots. Fails if memory or threads do not suffice.
+  /// Creates the sessions and threads of all slots. Fails if there are not enough memory or threads.
   Result<void> start();
 
-  /// Queues all completions of a request. Null: the queue has no room for all of them, or the pool is
-  /// shutting down.
+  /// Queues all completions of a request. Returns null if the queue lacks room for all of them, or the pool
+  /// is shutting down.
   std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
                                      Completion::Listener listener);
 
-  /// Cancels every completion, and accepts no more.
+  /// Cancels all completions and accepts no more.
   void cancel_all();
 
-  /// As the functions of CompletionSlot; also fail if there is no such slot, or it is decoding.
+  /// See the functions of CompletionSlot. They also fail if there is no such slot or it is decoding.
   Result<CompletionSlot::Sequence> save(std::size_t slot, const std::filesystem::path& path);
   Result<CompletionSlot::Sequence> restore(std::size_t slot, const std::filesystem::path& path);
   Result<CompletionSlot::Sequence> erase(std::size_t slot);
 
-  /// Bytes of keys, values and states that all slots may use, in all models. Requires:
-  /// SlotOptions::max_nodes.
+  /// Returns the maximum bytes of keys, values and states of all slots, in all models. Requires:
+  /// SlotOptions::max_nodes is set.
   std::size_t reserved_bytes() const;
   std::vector<SlotState> states() const;
   std::size_t queued() const;
-  /// Completions that are decoded or wait.
+  /// Returns the number of running and queued completions.
   std::size_t unfinished() const;
   EngineCounts counts() const { return counters_.counts(); }
-  /// Sequences that no slot holds any more.
+  /// Returns the sequences that no slot holds any more.
   const PrefixCache& prefixes() const { return prefixes_; }
-  /// The draft models in their order, then the target.
+  /// Returns statistics of passes: the draft models in order, then the target.
   std::vector<PassCounts> passes() const { return batcher_.counts(); }
 
  private:
   struct Worker {
     std::unique_ptr<CompletionSlot> slot;
-    std::unique_ptr<CompletionJob> job;  // none: idle
+    std::unique_ptr<CompletionJob> job;  // null: idle
     std::uint64_t last_used = 0;         // index of its last job
-    bool is_reserved = false;            // for something else than a job
+    bool is_reserved = false;            // for another action than a job
     bool is_idle() const { return !job && !is_reserved; }
   };
 
   using Action = std::function<Result<CompletionSlot::Sequence>(CompletionSlot&)>;
-  /// Returns action(slot) of an idle slot, which gets no job meanwhile.
+  /// Runs an action on an idle slot, which gets no job meanwhile.
   Result<CompletionSlot::Sequence> with_idle(std::size_t slot, const Action& action);
   void work(Worker& worker);
   void drop_cancelled();
@@ -101,7 +101,7 @@ class SlotPool {
   std::condition_variable changed_;
   std::vector<Worker> workers_;
   std::deque<std::unique_ptr<CompletionJob>> queue_;
-  std::uint64_t jobs_ = 0, requests_ = 0;  // so far
+  std::uint64_t jobs_ = 0, requests_ = 0;  // total so far
   bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };

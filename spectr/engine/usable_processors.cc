@@ -14,8 +14,8 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// The quota of one group: a file "quota period" in the second version of control groups, one file each in
-/// the first. Anything but a positive number ("max") is none.
+/// Returns the quota of one control group: from a file "quota period" in version 2, or from one file each in
+/// version 1. Any value other than a positive number ("max") means no quota.
 double quota_of(const std::filesystem::path& group) {
   double quota = 0.0;
   double period = 0.0;
@@ -38,7 +38,7 @@ int processors() {
 
 double processor_quota(std::istream& groups, const std::filesystem::path& root) {
   double min = unlimited;
-  for (std::string line; std::getline(groups, line);) {  // "0::/path", or "4:cpu,cpuacct:/path"
+  for (std::string line; std::getline(groups, line);) {  // "0::/path" or "4:cpu,cpuacct:/path"
     const std::size_t controllers = line.find(':') + 1;
     const std::size_t path = line.find(":/", controllers);
     if (controllers == 0 || path == std::string::npos) continue;

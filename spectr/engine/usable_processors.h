@@ -5,12 +5,12 @@
 
 namespace spectr {
 
-/// How many processors this process may keep busy, ≥ 1: those that it may run on, and no more than the quota
-/// of its control groups pays for (as that of a container has one), rounded up.
+/// Returns the number of processors that this process may keep busy, ≥ 1: those that it may run on, limited
+/// by the quota of its control groups (such as a container's), rounded up.
 int usable_processors();
 
-/// Processors' worth of time that the control groups allow, infinite without a quota: the least of those of
-/// `groups`, in the form of /proc/self/cgroup, and of the groups around them, whose folders lie in `root`.
+/// Returns the processor time per second that control groups allow; infinite without a quota. It is the
+/// minimum over `groups`, in the format of /proc/self/cgroup, and their parents, with folders below `root`.
 double processor_quota(std::istream& groups, const std::filesystem::path& root);
 
 }  // namespace spectr

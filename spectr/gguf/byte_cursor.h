@@ -15,8 +15,8 @@ namespace spectr {
 static_assert(std::endian::native == std::endian::little,
               "files are little-endian, and are read as they are");
 
-/// Reads values from the front of a file's bytes, never beyond their end. `what` names the field in errors,
-/// which also say where it stands, how long it claims to be and how much there is.
+/// Reads values from the front of a file's bytes, with bounds checks. `what` names the field in errors, which
+/// also give its position, its claimed length and the bytes available.
 class ByteCursor {
  public:
   explicit ByteCursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -43,7 +43,7 @@ class ByteCursor {
     return value;
   }
 
-  /// A string as GGUF stores it: a 64-bit length, then the characters.
+  /// Reads a string as GGUF stores it: a 64-bit length, then the characters.
   Result<std::string_view> string(std::string_view what) {
     constexpr std::uint64_t longest = std::uint64_t{1} << 30;
     const std::uint64_t start = position_;

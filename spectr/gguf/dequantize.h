@@ -7,8 +7,8 @@
 
 namespace spectr {
 
-/// out[j] = number j of a row as it stands in a file.
-/// Requires: the type is supported, out.size() a multiple of the format's elements, bytes.size() to match.
+/// Decodes a row's numbers as stored in a file: out[j] = number j. Requires: a supported type; out.size() is
+/// a multiple of the format's elements, and bytes.size() matches it.
 void dequantize(TensorType type, std::span<const std::byte> bytes, std::span<float> out);
 
 }  // namespace spectr

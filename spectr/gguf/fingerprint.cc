@@ -34,7 +34,7 @@ std::uint64_t fingerprint_of(const Gguf& file) {
         *file.find(key));
   }
   const std::size_t apart =
-      std::max<std::size_t>(file.tensors().size() / 16, 1);  // of those that are looked into
+      std::max<std::size_t>(file.tensors().size() / 16, 1);  // stride of the tensors whose bytes are hashed
   for (std::size_t i = 0; i < file.tensors().size(); ++i) {
     const GgufTensor& tensor = file.tensors()[i];
     add(tensor.name);

@@ -6,8 +6,8 @@
 
 namespace spectr {
 
-/// Tells a model's file from others: a hash of its metadata, its tensors' names and shapes, and some of their
-/// numbers.
+/// Identifies a model's file by a hash of its metadata, its tensors' names and shapes, and a sample of their
+/// bytes.
 std::uint64_t fingerprint_of(const Gguf& file);
 
 }  // namespace spectr

@@ -45,7 +45,7 @@ Result<T> value_as(const Gguf& file, std::string_view key, std::string_view want
   return file.wrong_type(key, wanted);
 }
 
-/// Appends the elements of an array that are stored as T; false where one does not fit.
+/// Appends the elements of an array that are stored as T. Returns false if one does not fit.
 template <class T, class Out>
 bool append(const GgufArray& array, std::vector<Out>& out) {
   bool fits = true;
@@ -102,7 +102,7 @@ Result<Gguf> Gguf::open_parts(Gguf part) {
 
 Result<void> Gguf::join(Gguf part) {
   for (const std::string_view key : {"general.architecture", "general.name"}) {
-    if (!part.find(key)) continue;  // as in most parts but the first
+    if (!part.find(key)) continue;  // most parts but the first lack it
     SPECTR_TRY(const auto own, string(key));
     SPECTR_TRY(const auto other, part.string(key));
     if (own == other) continue;
@@ -146,7 +146,7 @@ const GgufTensor* Gguf::tensor(std::string_view name) const {
   return found == tensor_index_.end() ? nullptr : &tensors_[found->second];
 }
 
-// No overflow: tensors do not overlap, and no format puts more than six elements into a byte.
+// This cannot overflow: tensors do not overlap, and no format stores more than eight elements in a byte.
 std::uint64_t Gguf::parameters() const {
   std::uint64_t sum = 0;
   for (const GgufTensor& tensor : tensors_) sum += tensor.rows() * tensor.cols();

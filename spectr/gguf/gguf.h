@@ -21,7 +21,7 @@ namespace spectr {
 
 class MappedFile;
 
-/// Types of metadata values, numbered as in the file.
+/// Types of metadata values, with their numbers in files.
 enum class GgufType : std::uint32_t {
   u8 = 0,
   i8 = 1,
@@ -38,17 +38,17 @@ enum class GgufType : std::uint32_t {
   f64 = 12,
 };
 
-/// "u32", "string", …; nullopt for a number that stands for no type.
+/// Returns "u32", "string", …; nullopt if no type has this number.
 std::optional<std::string_view> name_of(GgufType type);
 
-/// An array of metadata, still as bytes of the file: checked when it is read, decoded when it is asked for.
+/// An array of metadata as bytes of the file: checked when the file is read, decoded on access.
 struct GgufArray {
   GgufType type;
   std::uint64_t count;
   std::span<const std::byte> bytes;
 };
 
-/// A metadata value: every integer widened, strings as views of the file.
+/// A metadata value. All integers are widened; strings are views of the file.
 using GgufValue = std::variant<std::uint64_t, std::int64_t, double, bool, std::string_view, GgufArray>;
 
 /// A tensor of the file: name, shape (fastest dimension first, as stored) and its bytes.
@@ -62,55 +62,55 @@ struct GgufTensor {
   std::uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
 };
 
-/// A GGUF file, version 2 or 3, mapped into memory. Everything that the file claims (counts, lengths, types,
-/// dimensions, offsets, alignment) is checked against its size, without overflow, before it is used or
-/// anything is allocated for it. Errors name the file, the field and the value.
+/// A GGUF file, version 2 or 3, mapped into memory. All counts, lengths, types, dimensions, offsets and
+/// alignments in the file are checked against its size, without overflow, before they are used or anything is
+/// allocated for them. Errors name the file, the field and the value.
 ///
-/// Tensors must lie one behind the other in the order of their descriptions, each on the next multiple of
-/// the alignment, as every writer lays them out: so none overlaps another or leaves the file, and offsets
-/// that contradict the alignment are found.
+/// Tensors must be contiguous and in the order of their descriptions, each at the next multiple of the
+/// alignment, which is how every writer lays them out. This ensures that tensors do not overlap or exceed the
+/// file, and detects offsets that contradict the alignment.
 ///
-/// A model may be stored in several such files, its parts: whichever of them is opened, all are, as one file
-/// with the name and the metadata of the first and the tensors of all.
+/// A model may be split into several such files, its parts. Opening any part opens all of them as one file,
+/// with the name and the metadata of the first part and the tensors of all parts.
 class Gguf {
  public:
-  /// Error, too: a part that is missing, stands in the place of another, or belongs to another model.
+  /// Opens a file. Fails, too, if a part is missing, is not at its place, or belongs to another model.
   static Result<Gguf> open(const std::filesystem::path& path);
-  /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
+  /// Parses bytes in memory, which must outlive the object. `name` replaces the path in errors.
   static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
   std::uint32_t version() const { return version_; }
-  /// Files that it consists of.
+  /// Number of files that it consists of.
   std::size_t parts() const { return std::max<std::size_t>(files_.size(), 1); }
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const;
-  /// Numbers in all tensors.
+  /// Number of elements in all tensors.
   std::uint64_t parameters() const;
-  /// Bytes of all tensors.
+  /// Total bytes of all tensors.
   std::uint64_t tensor_bytes() const;
 
-  /// Bytes of a tensor that are not looked at again need no memory. Requires: a part of this file.
+  /// Releases the memory of bytes that are no longer needed; they stay readable. Requires: part of this file.
   void forget(std::span<const std::byte> bytes) const;
 
-  /// Keys in file order.
+  /// Keys, in file order.
   std::span<const std::string_view> keys() const { return keys_; }
-  /// Null where the key is absent.
+  /// Returns null if the key is absent.
   const GgufValue* find(std::string_view key) const;
 
-  /// That a key, which the file has, is of another type than `wanted`.
+  /// Returns an error that a key of the file is of another type than `wanted`.
   std::unexpected<Error> wrong_type(std::string_view key, std::string_view wanted) const;
 
-  // Typed access. An absent key is an error ("FILE: KEY is missing") or, with a second argument, that
-  // default; a key of another type is always an error that names the key and both types.
-  Result<std::uint64_t> integer(std::string_view key) const;  ///< any integer type, not negative
+  // Typed access. An absent key is an error ("FILE: KEY is missing") or returns the second argument, if
+  // given. A key of another type is always an error that names the key and both types.
+  Result<std::uint64_t> integer(std::string_view key) const;  ///< any non-negative integer
   Result<std::uint64_t> integer(std::string_view key, std::uint64_t fallback) const;
   Result<double> real(std::string_view key) const;
   Result<double> real(std::string_view key, double fallback) const;
   Result<bool> boolean(std::string_view key, bool fallback) const;
   Result<std::string_view> string(std::string_view key) const;
   Result<std::string_view> string(std::string_view key, std::string_view fallback) const;
-  // Arrays; empty where the key is absent.
+  // Arrays, empty if the key is absent.
   Result<std::vector<std::string_view>> strings(std::string_view key) const;
   Result<std::vector<float>> reals(std::string_view key) const;            ///< of type f32
   Result<std::vector<std::int64_t>> integers(std::string_view key) const;  ///< of any integer type
@@ -119,13 +119,13 @@ class Gguf {
   friend class GgufReader;
   Gguf() = default;
   static Result<Gguf> open_file(const std::filesystem::path& path);
-  /// All parts of the model that this part belongs to.
+  /// Opens all parts of the model that this part belongs to.
   static Result<Gguf> open_parts(Gguf part);
-  /// Takes the tensors of the next part.
+  /// Appends the tensors of the next part.
   Result<void> join(Gguf part);
 
   std::string name_;
-  std::vector<std::shared_ptr<const MappedFile>> files_;  // none when parsed from memory
+  std::vector<std::shared_ptr<const MappedFile>> files_;  // empty if parsed from memory
   std::uint32_t version_ = 0;
   std::vector<std::string_view> keys_;
   std::unordered_map<std::string_view, GgufValue, KeyedHash> values_;

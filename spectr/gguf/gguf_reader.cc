@@ -11,11 +11,11 @@ namespace spectr {
 namespace {
 
 constexpr std::string_view alignment_key = "general.alignment";
-// GGUF asks for a multiple of 8, its own reader for a power of two.
+// The GGUF specification requires a multiple of 8, its reference reader a power of two.
 constexpr std::uint64_t min_alignment = 8, max_alignment = std::uint64_t{1} << 20;
 constexpr std::size_t longest_key = 65535, longest_tensor_name = 63;
-// The fewest bytes that an entry and a description can have: with names of one byte, a value of one byte and
-// a single dimension.
+// Minimum bytes of an entry and of a description: with names of one byte, a value of one byte and a single
+// dimension.
 constexpr std::uint64_t smallest_entry = 8 + 1 + 4 + 1, smallest_description = 8 + 1 + 4 + 8 + 4 + 8;
 
 std::unexpected<Error> within(std::string_view field, std::string_view name, const Error& inner) {
@@ -139,7 +139,7 @@ Result<void> GgufReader::read_shape(GgufTensor& tensor) {
   return {};
 }
 
-/// Invariant: `expected` lies within the file, or less than an alignment (at most 2^20) behind its end, so no
+/// Invariant: `expected` lies within the file or less than one alignment (at most 2^20) after its end, so no
 /// sum overflows.
 Result<void> GgufReader::place_tensors() {
   const auto aligned = [&](std::uint64_t at) { return round_up(at, alignment_); };

@@ -18,7 +18,7 @@ namespace spectr {
 ///     tensors   descriptions of name, number of dimensions, dimensions, type, offset
 ///     data      from the next multiple of the alignment on
 ///
-/// Errors name the field; the file's name is put before them by the caller.
+/// Errors name the field; the caller prepends the file's name.
 /// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md)
 class GgufReader {
  public:

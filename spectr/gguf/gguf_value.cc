@@ -5,7 +5,7 @@
 namespace spectr {
 namespace {
 
-/// The fewest bytes that a value of the type takes; exactly so many unless it is a string.
+/// Returns the minimum bytes of a value of this type, which is its exact size unless it is a string.
 std::uint64_t min_size(GgufType type) {
   switch (type) {
     case GgufType::u8:

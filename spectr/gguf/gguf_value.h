@@ -6,11 +6,11 @@
 
 namespace spectr {
 
-/// The 32-bit number of a type. Error: the number stands for none; `what` names the field.
+/// Reads the 32-bit number of a type. Fails if no type has this number; `what` names the field.
 Result<GgufType> read_type(ByteCursor& cursor, std::string_view what);
 
-/// A metadata value of that type. Arrays are measured, and every string in them, but not decoded: what is in
-/// a GgufArray can be read again with this function, element by element, without errors. Nothing is
+/// Reads a metadata value of this type. Arrays and the strings in them are validated but not decoded: the
+/// elements of a GgufArray can be read later with this function, one by one, without errors. Nothing is
 /// allocated.
 Result<GgufValue> read_value(ByteCursor& cursor, GgufType type);
 

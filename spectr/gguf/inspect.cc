@@ -18,12 +18,12 @@ namespace spectr {
 namespace {
 
 constexpr std::size_t longest_text = 100, longest_name = 100;
-constexpr std::uint64_t max_elements = 6;  // shown of an array
+constexpr std::uint64_t max_elements = 6;  // shown elements of an array
 
 struct Describe {
   std::string operator()(std::uint64_t value) const { return fmt::to_string(value); }
   std::string operator()(std::int64_t value) const { return fmt::to_string(value); }
-  // The shortest decimal that is the same float: 1e-05, not 9.999999747378752e-06.
+  // Prints the shortest decimal that denotes the same float: 1e-05, not 9.999999747378752e-06.
   std::string operator()(double value) const {
     if (std::abs(value) <= std::numeric_limits<float>::max() && static_cast<float>(value) == value) {
       return fmt::to_string(static_cast<float>(value));

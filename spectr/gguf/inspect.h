@@ -6,11 +6,11 @@
 
 namespace spectr {
 
-/// What a file holds, for people: version, metadata (long strings and arrays cut), tensors with type, shape
-/// and size, totals. Lines end in a newline; nothing from the file can break out of its line.
+/// Describes a file for people: version, metadata (long strings and arrays truncated), tensors with type,
+/// shape and size, totals. Every line ends in a newline; strings from the file cannot add lines.
 std::string describe(const Gguf& file);
 
-/// A metadata value as a line of text; of an array the first elements.
+/// Formats a metadata value as a line of text; of an array, the first elements.
 std::string describe(const GgufValue& value);
 
 }  // namespace spectr

@@ -23,7 +23,7 @@ std::string last_error() {
 
 class Descriptor {
  public:
-  // Without O_NONBLOCK a pipe would wait here for its writer instead of being refused below.
+  // Without O_NONBLOCK, opening a pipe would block until a writer opens it; it is refused below.
   explicit Descriptor(const char* path) : value_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Descriptor() {
     if (value_ >= 0) ::close(value_);
@@ -37,10 +37,10 @@ class Descriptor {
   int value_;
 };
 
-/// What is mapped, where a signal handler can read it: no locks, no memory of its own.
+/// Table entry of a mapped file, readable in a signal handler: it neither locks nor owns memory.
 struct Entry {
   std::atomic<bool> taken = false;
-  std::atomic<const std::byte*> begin = nullptr;  // null: the others mean nothing
+  std::atomic<const std::byte*> begin = nullptr;  // null: the other fields are invalid
   std::atomic<std::size_t> size = 0;
   std::atomic<const char*> path = nullptr;
 };
@@ -97,7 +97,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
 }
 
 void MappedFile::forget(std::span<const std::byte> part) const {
-  // Whole pages only: the first and the last may hold something else.
+  // Release whole pages only: the first and the last may contain other data.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto from = static_cast<std::size_t>(part.data() - bytes_.data());
   const std::size_t begin = round_up(from, page), end = (from + part.size()) / page * page;

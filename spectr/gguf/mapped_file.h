@@ -11,12 +11,12 @@
 
 namespace spectr {
 
-/// A regular file that is not empty, mapped into memory for reading as long as the object lives. The bytes
-/// begin on a page. Where another process shortens the file meanwhile, reading what is gone raises SIGBUS;
-/// mapped_file_at tells whoever handles that which file it was.
+/// A regular, non-empty file, mapped into memory for reading for the lifetime of the object. The bytes begin
+/// at a page boundary. If another process truncates the file, reading the missing part raises SIGBUS; the
+/// handler can find the file with mapped_file_at().
 class MappedFile {
  public:
-  /// Error: the path, with what the system says about it.
+  /// Fails with the path and the system's error message.
   static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
 
   ~MappedFile();
@@ -29,8 +29,8 @@ class MappedFile {
            std::less_equal<>()(part.data() + part.size(), bytes_.data() + bytes_.size());
   }
 
-  /// Gives the memory of these bytes back to the system: they stay readable, and come from the file again.
-  /// Requires: a part of bytes().
+  /// Returns the memory of these bytes to the system; they stay readable, and are then read from the file
+  /// again. Requires: a part of bytes().
   void forget(std::span<const std::byte> part) const;
 
  private:
@@ -38,11 +38,11 @@ class MappedFile {
 
   std::string path_;
   std::span<const std::byte> bytes_;
-  std::size_t entry_;  // among all that are mapped
+  std::size_t entry_;  // index among all mapped files
 };
 
-/// The path of the mapped file whose bytes this address is among; null: it is among none's, or of one of more
-/// files than are remembered (1,024). May be called in a signal handler.
+/// Returns the path of the mapped file that contains this address; null if there is none, or if it is not
+/// among the 1,024 files that are tracked. Safe to call in a signal handler.
 const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace spectr

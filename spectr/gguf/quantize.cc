@@ -25,7 +25,7 @@ float inverse(float d) {
   return d == 0.0f ? 0.0f : 1.0f / d;
 }
 
-/// The number of the largest size, the first of several.
+/// Returns the number of the largest magnitude, the first of several.
 float of_largest_size(Numbers x) {
   return *std::ranges::max_element(x, {}, [](float number) { return std::abs(number); });
 }
@@ -37,7 +37,7 @@ void write_q8_0(Numbers x, std::byte* out) {
     out[j] = static_cast<std::byte>(static_cast<std::int8_t>(std::round(x[j] * factor)));
 }
 
-/// Quants of `bits` bits, 4 or 5: the fifth bits of all come first, then nibbles, of quant j and j + 16.
+/// Writes quants of 4 or 5 bits: the fifth bits of all, if any, then nibbles of quants j and j + 16.
 void write_quants(const std::uint8_t* quants, int bits, std::byte* out) {
   if (bits == 5) {
     std::uint32_t fifths = 0;
@@ -49,7 +49,7 @@ void write_quants(const std::uint8_t* quants, int bits, std::byte* out) {
     out[j] = static_cast<std::byte>((quants[j] & 15) | (quants[j + block / 2] & 15) << 4);
 }
 
-/// x ≈ d (quant − 2^(bits − 1)).
+/// Writes d and quants with x ≈ d (quant − 2^(bits − 1)).
 void write_symmetric(Numbers x, int bits, std::byte* out) {
   const float half = static_cast<float>(1 << (bits - 1)), largest = 2.0f * half - 1.0f;
   const float d = of_largest_size(x) / -half, factor = inverse(d);
@@ -59,7 +59,7 @@ void write_symmetric(Numbers x, int bits, std::byte* out) {
   write_quants(quants, bits, write_f16(d, out));
 }
 
-/// x ≈ d quant + min.
+/// Writes d, min and quants with x ≈ d quant + min.
 void write_with_minimum(Numbers x, int bits, std::byte* out) {
   const auto [min, max] = std::ranges::minmax(x);
   const auto largest = static_cast<float>((1 << bits) - 1);

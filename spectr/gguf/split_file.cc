@@ -15,7 +15,7 @@ std::size_t number_at(std::string_view digits) {
   return number;
 }
 
-/// I − 1 and N where the name ends in -I-of-N.gguf with five digits each.
+/// Returns I − 1 and N if the name ends in -I-of-N.gguf, with five digits each.
 std::optional<SplitPlace> place_by_name(std::string_view name) {
   if (name.size() < pattern.size()) return std::nullopt;
   const std::string_view tail = name.substr(name.size() - pattern.size());

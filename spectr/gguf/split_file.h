@@ -8,20 +8,20 @@
 
 namespace spectr {
 
-/// Where a file belongs among the parts that make up a model together.
+/// Position of a file among the parts of a split model.
 struct SplitPlace {
   std::size_t number = 0;  ///< from 0
-  std::size_t count = 1;   ///< 1: it is whole
+  std::size_t count = 1;   ///< 1: the model is not split
 };
 
-/// The place of a part, which it says twice: in `split.no` and `split.count`, and by a name that ends in
-/// -I-of-N.gguf with five digits each. Error: it says so once only, or not the same.
+/// Returns the position of a part, which is given twice: by `split.no` and `split.count`, and by a name that
+/// ends in -I-of-N.gguf with five digits each. Fails if one of them is missing or they differ.
 Result<SplitPlace> split_place(const Gguf& part);
 
-/// The file name of another part. Requires: the name of a part with a place.
+/// Returns the file name of another part. Requires: the name of a part of a split model.
 std::string part_name(const std::string& part, std::size_t number);
 
-/// An error for a part by itself.
+/// Fails if the file is a single part of a split model.
 Result<void> refuse_split(const Gguf& file);
 
 }  // namespace spectr

@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-// The sizes are facts about the formats (ggml.h, ggml-common.h).
+// The sizes are properties of the formats (ggml.h, ggml-common.h).
 using enum TensorType;
 constexpr std::array unsupported = {
     TensorFormat{i8, "I8", 1, 1},   TensorFormat{i16, "I16", 1, 2}, TensorFormat{i32, "I32", 1, 4},
@@ -19,7 +19,7 @@ constexpr std::array unsupported = {
 };
 static_assert(std::ranges::none_of(unsupported, is_supported, &TensorFormat::type));
 
-/// Numbers from `first` on.
+/// Consecutive type numbers, starting at `first`.
 struct Others {
   std::uint32_t first;
   std::string_view whose;

@@ -8,9 +8,9 @@
 
 namespace spectr {
 
-/// The storage formats of tensors, numbered as in GGUF files. Those that quant/formats.h lists are supported;
-/// the others only have their sizes known (stored_format.h). Missing numbers stand for formats that are no
-/// longer written, or that only live in memory.
+/// The storage formats of tensors, with their numbers in GGUF files. Those listed in quant/formats.h are
+/// supported; of the others, only the sizes are known (stored_format.h). Missing numbers belong to formats
+/// that are no longer written, or that exist only in memory.
 enum class TensorType : std::uint32_t {
   f32 = 0,
   f16 = 1,
@@ -54,17 +54,17 @@ struct TensorFormat {
   std::size_t elements;
   std::size_t bytes;
 
-  /// Whether numbers share scales. Rows of x are rounded before they are multiplied with such numbers.
+  /// True if numbers share scales. Rows of x are rounded before they are multiplied by such numbers.
   bool is_quantized() const { return elements > 1; }
 };
 
-/// All supported formats, by their numbers.
+/// Returns all supported formats, in the order of their numbers.
 std::span<const TensorFormat> tensor_formats();
 
-/// The format with this number in a file, nullopt if it is not supported.
+/// Returns the format with this number in files; nullopt if it is not supported.
 std::optional<TensorFormat> tensor_format(std::uint32_t type);
 
-/// The format of a type. Requires: it is supported.
+/// Returns the format of a type. Requires: the type is supported.
 const TensorFormat& format_of(TensorType type);
 
 }  // namespace spectr

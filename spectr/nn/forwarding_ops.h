@@ -7,7 +7,7 @@
 
 namespace spectr {
 
-/// Operations that hand every call on to others: what a decorator is derived from that changes some of them.
+/// Base class of decorators: forwards every call to other operations. A derived class overrides some of them.
 class ForwardingOps : public Ops {
  public:
   explicit ForwardingOps(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}

@@ -7,8 +7,8 @@
 namespace spectr {
 namespace {
 
-/// The walk through one model's layers. A block reads the stream through its norm; where a norm follows an
-/// addition, both are one operation.
+/// Walks through one model's layers. A block reads the stream through its norm; a norm that follows an
+/// addition is fused with it.
 class Walk {
  public:
   Walk(const ModelSpec& spec, Ops& ops) : spec_(spec), ops_(ops) {}
@@ -52,7 +52,7 @@ class Walk {
     tap(spec_.layers.size());
   }
 
-  /// The stream of a drafter's rows, from tokens and states.
+  /// Computes the stream of a drafter's rows from tokens and states.
   void pair(bool fuses) {
     if (fuses) {
       fuse();
@@ -64,7 +64,7 @@ class Walk {
       linear(LinearRole::drafter_input, *spec_.pair->projection, Buffer::pair, Buffer::stream);
   }
 
-  /// The keys and values of a drafter's context, from features of the target.
+  /// Computes the keys and values of a drafter's context from features of the target.
   void context() {
     fuse();
     for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
@@ -86,7 +86,7 @@ class Walk {
     if (fusion.norm_after) ops_.norm(*fusion.norm_after, Buffer::stream, Buffer::stream);
   }
 
-  /// Hands out the stream where the model has taps: as layer `layer` reads it, or after the last one.
+  /// Outputs the stream at the model's taps: as the input of layer `layer`, or after the last layer.
   void tap(std::size_t layer) {
     for (std::size_t i = 0; i < spec_.taps.size(); ++i) {
       const TapSpec& one = spec_.taps[i];
@@ -96,7 +96,7 @@ class Walk {
     }
   }
 
-  /// From here on blocks read the stream through this norm, or as it is.
+  /// Sets the input of the following blocks: the stream through this norm, or the stream itself.
   void prepare(const LayerSpec& layer, const std::optional<NormSpec>& norm) {
     input_ = norm && !layer.norms_stream ? Buffer::normed : Buffer::stream;
     if (norm) ops_.norm(*norm, Buffer::stream, input_);
@@ -117,7 +117,7 @@ class Walk {
     ops_.linear(role, {&target, 1}, in);
   }
 
-  /// The factors of both sides of a convolution around a block come from what the block reads.
+  /// Computes a convolution's factors from the block's input and applies its first side to that input.
   void convolve_input(const std::optional<BlockConvolutionSpec>& convolution) {
     if (!convolution) return;
     linear(LinearRole::drafter_input, convolution->factors, input_, Buffer::factors);
@@ -217,7 +217,7 @@ class Walk {
     ops_.add(Buffer::stream, Buffer::branch);
   }
 
-  /// What is done to a block's output before it is added.
+  /// Applies the post-norm and the scale to a block's output.
   void finish_branch(const std::optional<NormSpec>& norm, float scale) {
     if (norm) ops_.norm(*norm, Buffer::branch, Buffer::branch);
     if (scale != 1.0F) ops_.scale(Buffer::branch, scale);

@@ -28,7 +28,7 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
   const NodeId scored_before = scored_;
   try {
     batch.moves.insert(batch.moves.end(), moves_.begin(), moves_.end());
-    // The root's logits are those of the text's last token: compute it again if only its keys are left.
+    // The root's logits are those of the text's last token: recompute it if only its keys are left.
     if (length_ == text.size() && scored_ == 0) --length_;
 
     const std::size_t piece = std::min({text.size() - length_, text_rows, max_piece});
@@ -61,7 +61,7 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
 void KvSlots::keep(std::span<const NodeId> path) {
   const std::size_t begin = length_;
   for (NodeId node : path) {
-    if (node >= scored_) break;  // not computed here: the next score does
+    if (node >= scored_) break;  // not computed yet; the next score computes it
     const std::size_t from = begin + static_cast<std::size_t>(node) - 1;
     if (from != length_) {
       moves_.push_back({cache_, static_cast<std::int32_t>(from), static_cast<std::int32_t>(length_)});
@@ -88,14 +88,14 @@ void KvSlots::rewind(std::size_t length) {
 
 std::size_t KvSlots::copyable(std::size_t length) const {
   length = std::min(length, length_);
-  // From the first slot on that still waits for its move, the cache has something else.
+  // From the first slot with a pending move on, the cache has other contents.
   if (!moves_.empty()) length = std::min(length, static_cast<std::size_t>(moves_.front().to));
   if (frames_) length = frames_->copyable(length);
   return keeps(length) ? length : 0;
 }
 
 KvSlots::Kept KvSlots::kept(std::size_t length) const {
-  // Windows' rings have what the sequence has overwritten, whatever is kept of it.
+  // The rings of windows reflect all that the sequence has written, however short the kept prefix is.
   Kept kept{length, written_};
   if (frames_) kept.frames = frames_->kept(length);
   return kept;

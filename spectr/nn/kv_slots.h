@@ -12,80 +12,80 @@
 
 namespace spectr {
 
-/// What a model's layers keep: the shortest of their windows (0: none has one) and CacheSize::kept; and what
-/// recurrent ones do, where it has such.
+/// The settings that KvSlots plans by: the shortest window of the model's layers (0: no layer has one),
+/// CacheSize::kept and, for recurrent layers, the counts of their frames.
 struct KeptSlots {
   std::size_t shortest_window = 0, kept = 0;
   std::optional<FrameCounts> frames = {};
 };
 
-/// Which tokens of a sequence, and which nodes of its tree, have keys and values in which slots of its cache.
+/// Maps the tokens of a sequence and the nodes of its tree to the cache slots of their keys and values.
 ///
 /// Slots 0 … length−1 hold the sequence's tokens in order; node n > 0 of the tree has slot length + n − 1 and
-/// attends to the sequence and to its own ancestors. Accepting a path moves its slots up behind the sequence,
-/// as the first work of the next pass; the rest is simply overwritten. Plain bookkeeping: what the slots hold
-/// is the backend's.
+/// attends to the sequence and to its own ancestors. Accepting a path moves its slots to the end of the
+/// sequence, as the first work of the next pass; the tree's other slots are overwritten. This class only does
+/// the bookkeeping: the backend owns the contents of the slots.
 ///
-/// Layers with a window keep the window and so many of the latest slots (CacheSize::kept). Taking back more
-/// than that would leave the next token without a part of its window, in each of these layers: then the
-/// sequence is computed again from its beginning, on which every layer's keys depend. Of recurrent layers it
-/// is computed again from the last state that was kept (see StateFrames).
+/// Layers with a window keep the window and CacheSize::kept further slots, always the latest. Rolling back
+/// more tokens than that would leave the next token without a part of its window in each of these layers, so
+/// the sequence is then recomputed from its beginning, on which every layer's keys depend. With recurrent
+/// layers, the sequence is recomputed from the last kept state (see StateFrames).
 class KvSlots {
  public:
-  /// Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
+  /// Prefill rows of a pass: enough to be compute-bound, few enough to stay in the processor's cache.
   static constexpr std::size_t text_rows = 64;
 
-  /// Tokens of the end that may be taken back without computing others again.
+  /// Number of tokens that can be rolled back without recomputing any other token.
   static constexpr std::size_t spare_slots = 256;
 
-  /// For trees of at most `nodes` nodes.
+  /// Requires: trees have at most `nodes` nodes.
   KvSlots(CacheId cache, std::size_t nodes, const KeptSlots& kept = {})
       : cache_(cache), kept_(kept), paths_(nodes) {
     moves_.reserve(nodes);
     if (kept.frames) frames_.emplace(*kept.frames);
   }
 
-  /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
+  /// Returns the maximum number of rows that one plan() adds, for trees of at most `nodes` nodes.
   static std::size_t max_rows(std::size_t nodes) { return nodes + text_rows; }
 
-  /// Tokens of the sequence that have slots.
+  /// Number of tokens of the sequence that have slots.
   std::size_t length() const { return length_; }
-  /// Nodes of the tree that have slots or, of the root, logits.
+  /// Number of nodes of the tree that have slots or, for the root, logits.
   NodeId scored() const { return scored_; }
 
-  /// What the next pass takes: its rows, whether they complete the score, and which nodes' logits it gives,
-  /// in the order of the rows: those from first_node on.
+  /// The outcome of plan(): whether the next pass completes the score, and the first node whose logits it
+  /// gives. The logits are those of first_node and all later nodes, in the order of the rows.
   struct Plan {
     bool complete;
     NodeId first_node;
   };
-  /// Appends moves and rows of the next pass over `text` and `tree` to the batch: a piece of the text, or its
-  /// end together with the nodes that have none yet. The pass must follow before any other call; after one
-  /// that failed once it had begun, rewind to what the sequence had before. Throws std::bad_alloc; then
-  /// nothing is appended and nothing changed. A piece has at most `max_piece` ≥ 1 tokens.
+  /// Appends the moves and rows of the next pass over `text` and `tree` to the batch: a chunk of at most
+  /// `max_piece` tokens of the text, or its last chunk together with the nodes without slots. The pass must
+  /// run before any other call; if it fails after it has begun, rewind to the length before it. Throws
+  /// std::bad_alloc; then nothing is appended and nothing has changed. Requires: max_piece ≥ 1.
   Plan plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch,
             std::size_t max_piece = text_rows);
 
-  /// The nodes of `path` become the sequence's next tokens; all others are dropped.
+  /// Appends the nodes of `path` to the sequence, up to the first one without a slot, and drops the tree.
   void keep(std::span<const NodeId> path);
-  /// Forgets all tokens behind the first `length`, and the tree; more tokens where layers no longer keep what
-  /// the next one needs.
+  /// Drops the tree and all tokens after the first `length`. Drops further tokens if layers no longer keep
+  /// what the next token needs.
   void rewind(std::size_t length);
 
-  /// How many of the first `length` tokens another cache can take over. Requires: no pass is under way.
+  /// Returns how many of the first `length` tokens another cache can take. Requires: no pass is in flight.
   std::size_t copyable(std::size_t length) const;
 
-  /// The beginning of a sequence, apart from any cache.
+  /// A prefix of a sequence, independent of any cache.
   struct Kept {
     std::size_t length = 0, written = 0;
-    StateFrames::Kept frames = {};  ///< of recurrent layers
+    StateFrames::Kept frames = {};  ///< empty without recurrent layers
   };
-  /// Returns the first `length` tokens. Requires: length ≤ copyable(length).
+  /// Returns the prefix of `length` tokens. Requires: length ≤ copyable(length).
   Kept kept(std::size_t length) const;
-  /// The sequence becomes one whose cache had the same size. Its slots and frames (StateFrames::used_frames)
-  /// have to be copied before any other call.
+  /// Replaces the sequence by `kept`, whose cache must have had the same size. Its slots and frames
+  /// (StateFrames::used_frames) must be copied before any other call.
   void restore(const Kept& kept);
-  /// How many of the first `length` tokens would be left after restore(kept) and rewind(length).
+  /// Returns how many of the first `length` tokens would remain after restore(kept) and rewind(length).
   std::size_t restorable(const Kept& kept, std::size_t length) const;
 
  private:
@@ -94,11 +94,11 @@ class KvSlots {
 
   CacheId cache_;
   KeptSlots kept_;
-  std::optional<StateFrames> frames_;  // of recurrent layers
-  std::size_t written_ = 0;            // behind the last slot since the sequence was last begun
+  std::optional<StateFrames> frames_;  // none without recurrent layers
+  std::size_t written_ = 0;            // end of the slots written since the sequence last began
   std::size_t length_ = 0;
   NodeId scored_ = 0;
-  std::vector<SlotMove> moves_;                      // of accepted nodes, to be done by the next pass
+  std::vector<SlotMove> moves_;                      // pending moves of accepted nodes, done by the next pass
   std::vector<RecycledVector<std::int32_t>> paths_;  // by node: the slots from below the root to the node
 };
 

@@ -15,11 +15,11 @@
 
 namespace spectr {
 
-/// What a transformer computes, as data: an architecture's file (arch/) fills it in from a model file, the
-/// graph walks it, a backend executes it. Nothing here knows architectures or devices. Every layer has values
-/// of its own: layers may differ in everything.
+/// A ModelSpec describes what a transformer computes, as data: an architecture's file (arch/) fills it in
+/// from a model file, the graph walks it, and a backend executes it. It knows neither architectures nor
+/// devices. All settings are per layer: layers may differ in everything.
 
-/// A tensor that the model reads, by its place in ModelSpec::weights.
+/// Index of a weight in ModelSpec::weights.
 using WeightId = std::uint32_t;
 
 /// A tensor of the file, or some of its rows.
@@ -27,14 +27,14 @@ struct WeightSpec {
   std::string name;
   TensorType type;
   std::size_t rows, cols;  ///< of this weight; a vector has one row
-  std::size_t first = 0;   ///< row of the tensor; of a vector, number
-  bool is_vector = false;  ///< of norms and biases: added or multiplied by number, not a matrix
-  /// The tensor's rows (numbers) that it has, where they do not follow one another.
+  std::size_t first = 0;   ///< first row of the tensor; of a vector, its first element
+  bool is_vector = false;  ///< a norm's weight or a bias: applied elementwise, not a matrix
+  /// The rows (of a vector: elements) of the tensor that form this weight, if they are not contiguous.
   std::vector<Token> chosen = {};
-  /// Of a matrix: its first column in the tensor's rows, which have so many; 0: its own, all of them.
+  /// Matrices only: the first column in the tensor's rows, and their length; 0: whole rows.
   std::size_t first_col = 0, stored_cols = 0;
   bool transposed =
-      false;  ///< of a matrix: its columns are rows of the tensor, `cols` of them from `first` on
+      false;  ///< matrices only: its columns are `cols` rows of the tensor, starting with row `first`
   bool of_target = false;  ///< a drafter reads it from the target's file
 
   friend bool operator==(const WeightSpec&, const WeightSpec&) = default;
@@ -45,7 +45,7 @@ struct NormSpec {
   enum class Kind { rms, layer };
   Kind kind = Kind::rms;
   WeightId weight;
-  std::optional<WeightId> bias;  ///< of Kind::layer
+  std::optional<WeightId> bias;  ///< Kind::layer only
   float epsilon;
 };
 
@@ -56,17 +56,17 @@ struct LinearSpec {
   std::size_t out, in;
 };
 
-/// Rotary positions: pairs of `dims` dimensions of a head turn by position · frequency.
+/// Rotary position embedding: pairs of `dims` dimensions of a head are rotated by position · frequency.
 struct RopeSpec {
   std::size_t dims = 0;      ///< 0: none
   bool interleaved = false;  ///< pairs (2i, 2i+1); otherwise (i, i + dims/2)
   std::vector<float> frequencies =
-      {};               ///< [dims / 2], radians a token, scaled and divided as the model has it
-  float magnitude = 1;  ///< of cosines and sines: YaRN's and longrope's attention factor
-  /// Those of sequences whose context (CacheSize) is longer than `short_context`; empty: the same.
+      {};               ///< [dims / 2], radians per token, with the model's scaling and divisors applied
+  float magnitude = 1;  ///< factor of cosines and sines: YaRN's and longrope's attention factor
+  /// Frequencies for contexts (CacheSize) longer than `short_context`; empty: `frequencies`.
   std::vector<float> long_frequencies = {};
   std::size_t short_context = 0;
-  std::size_t first = 0;  ///< of the dimensions
+  std::size_t first = 0;  ///< first rotated dimension
 
   const std::vector<float>& frequencies_in(std::size_t context) const {
     return long_frequencies.empty() || context <= short_context ? frequencies : long_frequencies;
@@ -75,65 +75,65 @@ struct RopeSpec {
   friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
 };
 
-/// Queries, keys and values by short vectors (multi-head latent attention): of keys and values a token keeps
-/// one vector for all heads, c = norm(down x) with the rotated dimensions behind it, and each head of queries
-/// asks it through matrices of its own: score = (keys_up q) · c + rotated q · rotated k, out = values_up Σ c.
+/// Multi-head latent attention. Per token, one vector is kept for the keys and values of all heads: c =
+/// norm(down x), followed by the rotated dimensions. Each query head has its own matrices: score = (keys_up
+/// q) · c + rotated q · rotated k, out = values_up Σ c.
 struct LatentSpec {
-  std::size_t rank;                  ///< of c
-  std::size_t q_dim;                 ///< of a head of queries before keys_up, without its rotated dimensions
-  std::size_t value_dim;             ///< of a head behind values_up
+  std::size_t rank;                  ///< length of c
+  std::size_t q_dim;                 ///< length of a head's query before keys_up, without rotated dimensions
+  std::size_t value_dim;             ///< length of a head's output after values_up
   std::optional<LinearSpec> q_down;  ///< AttentionSpec::q reads norm(q_down x); none: it reads x
   std::optional<NormSpec> q_norm;
-  NormSpec norm;                               ///< of c
-  std::vector<LinearSpec> keys_up, values_up;  ///< by head, [rank, q_dim] and [value_dim, rank]
+  NormSpec norm;                               ///< gives c
+  std::vector<LinearSpec> keys_up, values_up;  ///< one per head, [rank, q_dim] and [value_dim, rank]
 };
 
-/// q · (scale log(⌊position / period⌋ + 1) + 1), after it has turned.
+/// Scales a rotated query: q · (scale log(⌊position / period⌋ + 1) + 1).
 struct TemperatureSpec {
   float scale;
   std::size_t period;
 };
 
 struct AttentionSpec {
-  std::size_t heads;     ///< of queries
-  std::size_t kv_heads;  ///< of keys and values; divides heads
-  std::size_t head_dim;  ///< of queries, keys and values
-  float scale;           ///< of q·k
+  std::size_t heads;     ///< query heads
+  std::size_t kv_heads;  ///< heads of keys and values; divides heads
+  std::size_t head_dim;  ///< length of a head's query, key and value
+  float scale;           ///< factor of q·k
   RopeSpec rope;
-  std::optional<NormSpec> q_norm, k_norm;  ///< of each head, or of the whole vector, before it turns
-  LinearSpec q, k, v, out;                 ///< k and v may be one
-  bool norms_whole_vector = false;         ///< q_norm and k_norm are of all heads together
+  std::optional<NormSpec> q_norm, k_norm;  ///< per head or on the whole vector, before the rotation
+  LinearSpec q, k, v, out;                 ///< k and v may be the same
+  bool norms_whole_vector = false;         ///< q_norm and k_norm span all heads together
   std::optional<float>
       value_epsilon;       ///< ε of a root-mean-square norm of each head's value, without a weight
   std::size_t window = 0;  ///< positions that a token sees, itself included; 0: all
   float score_cap = 0;     ///< c tanh(score / c); 0: none
   std::optional<TemperatureSpec> temperature;
-  std::optional<WeightId> sinks;       ///< [heads], a logit each in the denominator only
+  std::optional<WeightId> sinks;       ///< [heads], one logit each, in the denominator only
   std::optional<LinearSpec> gate;      ///< [heads · head_dim, width], the output ⊙ σ(gate x)
   std::optional<std::size_t> kv_from;  ///< the layer whose keys and values it reads instead of its own
-  std::optional<LatentSpec> latent;    ///< then k gives c and the rotated dimensions, and v nothing
-  float output_scale = 1;              ///< of what `out` gives
+  std::optional<LatentSpec> latent;    ///< k then gives c and the rotated dimensions; v is unused
+  float output_scale = 1;              ///< factor of the output of `out`
 };
 
-/// A mixer that keeps a matrix S for each head of values instead of keys and values: the gated delta rule, S
-/// ← e^g S, S ← S + k (β (v − Sᵀk))ᵀ, o = Sᵀq, with β = σ(beta x), g = a softplus(alpha x + dt_bias).
-/// Queries, keys and values are silu of a short convolution of qkv x (see ShortConvolutionSpec), those of a
-/// head normalized to length one, queries divided by √head_dim; head h of values has head h mod key_heads of
-/// keys. The mixer's output is out (norm(o) ⊙ silu(z)).
+/// Gated delta rule: a mixer that keeps a matrix S per value head instead of keys and values. S ← e^g S, S ←
+/// S + k (β (v − Sᵀk))ᵀ, o = Sᵀq, with β = σ(beta x), g = a softplus(alpha x + dt_bias). Queries, keys and
+/// values are silu of a short convolution of qkv x (see ShortConvolutionSpec). Each head's queries and keys
+/// are normalized to length one, and queries are divided by √head_dim. Value head h uses key head h mod
+/// key_heads. The mixer's output is out (norm(o) ⊙ silu(z)).
 struct DeltaNetSpec {
   std::size_t key_heads, value_heads, head_dim;
-  std::size_t kernel;                   ///< of the convolution
+  std::size_t kernel;                   ///< kernel size of the convolution
   LinearSpec qkv, z, beta, alpha, out;  ///< qkv: queries and keys of key_heads, then values
   WeightId convolution;                 ///< [channels, kernel]
   WeightId a, dt_bias;                  ///< [value_heads]
-  NormSpec norm;                        ///< of each head's o
-  float epsilon;                        ///< the least length of a query or a key
+  NormSpec norm;                        ///< per head, applied to o
+  float epsilon;                        ///< minimum length by which a query or a key is divided
 
   std::size_t channels() const { return (2 * key_heads + value_heads) * head_dim; }
   std::size_t inner() const { return value_heads * head_dim; }
 };
 
-/// A mixer of the last tokens alone: out (c ⊙ Σ_j w[j] (b ⊙ u)[t − kernel + 1 + j]) with b, c, u = in x.
+/// A short convolution as a mixer: out (c ⊙ Σ_j w[j] (b ⊙ u)[t − kernel + 1 + j]) with b, c, u = in x.
 struct ShortConvolutionSpec {
   std::size_t kernel;
   LinearSpec in, out;  ///< in: [3 · width, width]
@@ -153,38 +153,38 @@ struct DenseSpec {
   float clamp = 0;  ///< c of Activation::clamped_silu
 };
 
-/// Several such blocks, of which a router chooses some for every token: Σ_e w_e · block_e(x) over the chosen
-/// e. With z = router x, or router_scale · router norm(stream), and s = softmax z, σ(z) or z by the kind of
-/// gating, the `used` experts of the largest s + bias are chosen, the lower one of two that are equal. Their
-/// weights are w = s without the bias (with softmax_of_chosen: the softmax of the chosen z), divided by their
-/// sum where they are normalized, times the scale.
+/// Mixture of experts: Σ_e w_e · block_e(x) over the experts e that a router chooses for each token. With z =
+/// router x, or router_scale · router norm(stream), and s = softmax z, σ(z) or z (depending on `gating`), the
+/// `used` experts with the largest s + bias are chosen; ties go to the lower index. Their weights are w = s
+/// without the bias (softmax_of_chosen: the softmax of the chosen z), divided by their sum if `normalized`,
+/// times weights_scale.
 struct ExpertsSpec {
   enum class Gating { softmax, sigmoid, softmax_of_chosen };
-  std::size_t used;  ///< experts of a token
+  std::size_t used;  ///< experts per token
   Gating gating;
   bool normalized;
   float weights_scale = 1;
   LinearSpec router;                        ///< [experts, width], of all experts
-  std::optional<NormSpec> router_norm;      ///< of the stream, for the router
-  float router_scale = 1;                   ///< of the router's outputs
-  std::vector<DenseSpec> blocks;            ///< by expert; alike but for their weights
-  std::size_t first = 0;                    ///< the expert of the first block: others' outputs are left out
+  std::optional<NormSpec> router_norm;      ///< norm of the stream, the router's input
+  float router_scale = 1;                   ///< factor of the router's outputs
+  std::vector<DenseSpec> blocks;            ///< one per expert; they differ only in their weights
+  std::size_t first = 0;                    ///< expert of the first block; others' outputs are omitted
   std::optional<WeightId> selection_bias;   ///< [experts]
-  std::size_t groups = 1, groups_used = 1;  ///< of experts; only the best groups' are chosen from
-  std::optional<WeightId> scales;           ///< [experts], of each expert's output
+  std::size_t groups = 1, groups_used = 1;  ///< groups of experts; only the best groups are eligible
+  std::optional<WeightId> scales;           ///< [experts], factor of each expert's output
 };
 
-/// What a layer adds at its end: norm(out (act(gate stream) ⊙ the layer's part of EmbedSpec::by_layer)).
+/// The addition at a layer's end: norm(out (act(gate stream) ⊙ the layer's part of EmbedSpec::by_layer)).
 struct LayerInputSpec {
   LinearSpec gate, out;  ///< [d, width] and [width, d]
   Activation activation;
   NormSpec norm;
 };
 
-/// Causal convolutions over the rows of a block, before and after one of a layer's blocks. With a = factors
-/// h, h what the block reads, side s maps row t of z to Σ_{τ < kernel, τ ≤ t} (base[s, τ] + a_t[s, τ]) ⊙
-/// z_{t−τ}: side 0 is applied to h, side 1 to what the block adds. A factor a holds for `group` neighbouring
-/// channels.
+/// Causal convolutions over the rows of a drafter's block, before and after a mixer or feed-forward block.
+/// With a = factors h, where h is its input, side s maps row t of z to Σ_{τ < kernel, τ ≤ t} (base[s, τ] +
+/// a_t[s, τ]) ⊙ z_{t−τ}: side 0 is applied to h, side 1 to its output. A factor a is shared by `group`
+/// adjacent channels.
 struct BlockConvolutionSpec {
   std::size_t kernel, group;
   WeightId base;       ///< [2 · kernel, width]
@@ -199,17 +199,17 @@ struct LayerSpec {
   std::variant<AttentionSpec, DeltaNetSpec, ShortConvolutionSpec> mixer;
   std::optional<DenseSpec> ffn;
   std::optional<ExpertsSpec> experts;
-  std::optional<LinearSpec> ffn_gate;  ///< [1, width], σ of it scales the dense block
+  std::optional<LinearSpec> ffn_gate;  ///< [1, width], its σ scales the dense block
   std::optional<NormSpec>
-      experts_norm;  ///< before experts, where they read something else than the dense block
-  std::optional<NormSpec> dense_post_norm, experts_post_norm;  ///< of both, before they are added
+      experts_norm;  ///< before the experts, if their input is not the one that the dense block reads
+  std::optional<NormSpec> dense_post_norm, experts_post_norm;  ///< of the two outputs, before they are added
   std::optional<LayerInputSpec> input;
-  float output_scale = 1;                                                  ///< of the stream behind the layer
+  float output_scale = 1;                                                  ///< factor of the layer's output
   std::optional<BlockConvolutionSpec> mixer_convolution, ffn_convolution;  ///< around the blocks
   bool parallel = false;                                                   ///< both blocks read the same x
   bool norms_stream =
-      false;  ///< the norms before the blocks are of the stream itself: x = norm x, x += block(x)
-  float residual_scale = 1;  ///< of what a block adds
+      false;  ///< norms before the blocks replace the stream itself: x = norm x, then x += block(x)
+  float residual_scale = 1;  ///< factor of a block's output
 
   const AttentionSpec* attention() const { return std::get_if<AttentionSpec>(&mixer); }
   AttentionSpec* attention() { return std::get_if<AttentionSpec>(&mixer); }
@@ -217,8 +217,8 @@ struct LayerSpec {
   const ShortConvolutionSpec* short_convolution() const { return std::get_if<ShortConvolutionSpec>(&mixer); }
 };
 
-/// An embedding of each token for each layer, beside the stream's: (√d · tokens[t] + norm(projection
-/// x / √width)) / √2, the norm of each layer's d numbers, x the stream before the first layer.
+/// Per-layer embeddings of each token, in addition to the stream's: (√d · tokens[t] + norm(projection x /
+/// √width)) / √2. The norm spans each layer's d numbers; x is the stream before the first layer.
 struct LayerEmbeddingSpec {
   std::size_t dim;        ///< d
   WeightId tokens;        ///< [vocabulary, layers · d]
@@ -228,9 +228,9 @@ struct LayerEmbeddingSpec {
 
 struct EmbedSpec {
   WeightId tokens;                    ///< [vocabulary, width]
-  std::size_t first = 0;              ///< the token of its first row; those that it has no row of are zero
+  std::size_t first = 0;              ///< token of the first row; tokens without a row have a zero embedding
   std::optional<WeightId> positions;  ///< [context, width], learned
-  std::optional<WeightId> segments;   ///< [segments, width], added by PassBatch::segments
+  std::optional<WeightId> segments;   ///< [segments, width], selected by PassBatch::segments
   float scale = 1;
   std::optional<LayerEmbeddingSpec> by_layer;
 };
@@ -238,17 +238,17 @@ struct EmbedSpec {
 struct HeadSpec {
   std::optional<NormSpec> norm;
   LinearSpec output;
-  float cap = 0;    ///< of logits, as AttentionSpec::score_cap
-  float scale = 1;  ///< of logits
-  /// The tokens whose logits the output gives, ascending; the others' are −∞, but for a sequence's own
-  /// tokens (PassBatch::own_words). Empty: all.
+  float cap = 0;    ///< soft cap of the logits, see AttentionSpec::score_cap
+  float scale = 1;  ///< factor of the logits
+  /// The tokens whose logits the output gives, ascending; all other logits are −∞, except those of a
+  /// sequence's own tokens (PassBatch::own_words). Empty: all.
   std::vector<Token> shortlist = {};
-  /// Tokens that never come: their logits are −∞, whatever the output gives them. Ascending.
+  /// Tokens that are never generated: their logits are −∞ whatever the output gives. Ascending.
   std::vector<Token> forbidden = {};
 };
 
-/// A state that a pass hands out for each of its rows: the stream as layer `layer` reads it, before any norm.
-/// The number of layers stands for the last layer's output.
+/// A state that a pass returns for each of its rows: the stream as the input of layer `layer`, before any
+/// norm. The number of layers denotes the last layer's output.
 struct TapSpec {
   std::size_t layer;
   bool normed = false;  ///< the last layer's output after the head's norm
@@ -256,7 +256,7 @@ struct TapSpec {
   friend bool operator==(const TapSpec&, const TapSpec&) = default;
 };
 
-/// How a drafter turns the features of a target's token into a state: norm_after(linear(norm_before(x))).
+/// Maps the features of a target's token to a drafter's state: norm_after(linear(norm_before(x))).
 struct FusionSpec {
   std::optional<NormSpec> norm_before;
   LinearSpec linear;  ///< [state, features]
@@ -267,45 +267,45 @@ struct FusionSpec {
 struct PairSpec {
   std::size_t token_width, state_width;
   std::optional<NormSpec> token_norm = {}, state_norm = {};
-  /// Gives the stream. Without it the first layer's mixer reads the pair, and the stream is the state.
+  /// Gives the stream. Without it, the first layer's mixer reads the pair, and the stream is the state.
   std::optional<LinearSpec> projection = {};
   bool normed_residual = false;  ///< without a projection, the stream is state_norm(state)
 };
 
 struct ModelSpec {
-  std::string file;          ///< that it comes from, for messages
-  std::string name;          ///< general.name, or the file's name; fit for a line of text (see escape())
+  std::string file;          ///< source file, for messages
+  std::string name;          ///< general.name, or the file's name; printable on one line (see escape())
   std::string architecture;  ///< general.architecture
   std::size_t vocabulary;    ///< rows of token_embd.weight, as many as the tokenizer has tokens
-  std::size_t context;       ///< positions that it was trained for
-  /// Positions that there are: rotary ones go on, learned ones do not, and a window that is left out because
-  /// no text of the training was longer must not be missed.
+  std::size_t context;       ///< trained context, in positions
+  /// Maximum number of positions. Rotary positions extrapolate, learned ones do not; a window that is omitted
+  /// because it covers the trained context is a limit, too.
   std::size_t max_context = 1 << 24;
   std::size_t width;  ///< of the residual stream
   EmbedSpec embed;
   std::vector<LayerSpec> layers;
   HeadSpec head;
   std::vector<TapSpec> taps;
-  /// Each token attends to all of its sequence, which one pass computes. Such a model, an encoder, does not
-  /// generate.
+  /// True if each token attends to its whole sequence, which is then computed in one pass. Such a model is an
+  /// encoder and does not generate.
   bool bidirectional = false;
   std::optional<Pooling> pooling;            ///< as the file says
-  std::optional<ClassifierSpec> classifier;  ///< of Pooling::rank
-  std::optional<FusionSpec> fusion;          ///< of a drafter
-  std::optional<PairSpec> pair;              ///< of a drafter, instead of the embedding alone
+  std::optional<ClassifierSpec> classifier;  ///< Pooling::rank only
+  std::optional<FusionSpec> fusion;          ///< drafters only
+  std::optional<PairSpec> pair;              ///< drafters only, instead of the embedding alone
   std::vector<WeightSpec> weights;
   std::vector<Requirement> requirements;
-  std::vector<std::string> notes;  ///< what the file says and the model computes without, a line each
+  std::vector<std::string> notes;  ///< settings of the file that the model ignores, one line each
 
   const WeightSpec& weight(WeightId id) const { return weights[id]; }
-  /// Numbers that a pass hands out for a row.
+  /// Number of values that a pass returns per row.
   std::size_t feature_width() const { return taps.size() * width; }
-  /// Numbers that a pass of a drafter reads for a row: features of a target, or a state.
+  /// Number of values that a drafter's pass reads per row: features of a target, or a state.
   std::size_t input_width() const;
 };
 
-/// Calls each(const LinearSpec&) for every matrix product of a mixer; one that gives keys and values is named
-/// once.
+/// Calls each(const LinearSpec&) for every matrix product of a mixer. A product that gives both keys and
+/// values is visited once.
 template <class Each>
 void for_each_linear(const decltype(LayerSpec::mixer)& mixer, Each each) {
   if (const auto* attention = std::get_if<AttentionSpec>(&mixer)) {
@@ -330,8 +330,8 @@ void for_each_linear(const decltype(LayerSpec::mixer)& mixer, Each each) {
   }
 }
 
-/// Calls each(const LinearSpec&, double share) for every matrix product of a pass, the head's last. `share`:
-/// of the pass's rows that it is computed for, on average; 1 for all but experts.
+/// Calls each(const LinearSpec&, double share) for every matrix product of a pass, the head's last. `share`
+/// is the average fraction of the pass's rows that the product is computed for; it is 1 except for experts.
 template <class Each>
 void for_each_linear(const ModelSpec& spec, Each each) {
   const auto dense = [&each](const DenseSpec& block, double share) {

@@ -27,7 +27,7 @@ std::string names_of_all(const std::vector<T>& all) {
   return names;
 }
 
-/// The features that a spec's fields need.
+/// Returns the features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
   std::vector<Feature> features;
   const auto need = [&features](bool needed, Feature feature) {
@@ -164,7 +164,7 @@ std::string_view name_of(Feature feature) {
 
 namespace {
 
-/// Columns that a mixer needs of a buffer.
+/// Returns the columns of a buffer that a mixer needs.
 std::size_t cols_of(const AttentionSpec& a, Buffer buffer) {
   switch (buffer) {
     case Buffer::query:
@@ -276,7 +276,7 @@ Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
     return error(ErrorCode::unsupported, "{}: {}: {} are not supported by the backend {}", spec.file,
                  requirement.source, name_of(requirement.feature), caps.backend);
   }
-  // What the fields ask for, whether or not the architecture's file said where from.
+  // Check the fields, too: an architecture's file may have stated no requirement for them.
   for (const Feature feature : features_of(spec)) {
     if (has(caps.features, feature)) continue;
     return error(ErrorCode::unsupported,

@@ -10,12 +10,12 @@
 
 namespace spectr {
 
-/// The weights of a part of a model: those of the whole that are kept, each with its place among them.
+/// The weights of a part of a model: the kept weights of the whole model, with their new indices.
 class PartWeights {
  public:
   explicit PartWeights(const ModelSpec& whole) : whole_(whole) {}
 
-  /// The weight's place among those that are kept; it is kept once.
+  /// Returns the weight's index among the kept ones; keeps each weight once.
   WeightId place_of(WeightSpec weight) {
     std::vector<WeightId>& of_tensor = places_[weight.name];
     for (const WeightId id : of_tensor) {
@@ -26,7 +26,7 @@ class PartWeights {
     return of_tensor.back();
   }
 
-  // Everything that these read is kept as it is.
+  // Each overload keeps all weights that its argument refers to, and updates their indices.
   void keep(WeightId& id) { id = place_of(whole_.weight(id)); }
   template <class T>
   void keep(std::optional<T>& one) {
@@ -62,7 +62,7 @@ class PartWeights {
     std::visit([this](auto& mixer) { keep(mixer); }, layer.mixer);
     keep_all(layer.ffn, layer.experts, layer.ffn_gate);
   }
-  /// Those of the layer itself, around its blocks.
+  /// Keeps the layer's own norms, around its blocks.
   void keep_norms(LayerSpec& layer) {
     keep_all(layer.mixer_norm, layer.ffn_norm, layer.mixer_post_norm, layer.ffn_post_norm, layer.experts_norm,
              layer.dense_post_norm, layer.experts_post_norm);
@@ -78,7 +78,7 @@ class PartWeights {
 
   const ModelSpec& whole_;
   std::vector<WeightSpec> weights_;
-  std::map<std::string, std::vector<WeightId>> places_;  // by tensor
+  std::map<std::string, std::vector<WeightId>> places_;  // by tensor name
 };
 
 }  // namespace spectr

@@ -10,57 +10,57 @@
 
 namespace spectr {
 
-/// A sequence's keys and values in a backend.
+/// Handle of a sequence's KV cache in a backend.
 using CacheId = std::uint32_t;
 
-/// What a cache keeps of a sequence.
+/// Capacity of a cache.
 struct CacheSize {
-  std::size_t slots;  ///< of the sequence and of the tree behind it
-  /// Of slots behind the window, layers that have one keep so many of the latest: those of the rows that are
-  /// computed, and as many as may be taken back without computing others again. As many as slots: all.
+  std::size_t slots;  ///< for the sequence and the tree after it
+  /// Number of latest slots that layers with a window keep after the window: those of a pass's rows, and
+  /// those that can be rolled back without recomputation. Equal to `slots`: all are kept.
   std::size_t kept;
-  std::size_t context = 0;  ///< tokens that the sequence may have
-  /// Recurrent layers keep what they have of each token for so many of the latest slots,
+  std::size_t context = 0;  ///< maximum number of tokens of the sequence
+  /// Number of latest slots for which recurrent layers keep their per-token inputs.
   std::size_t recent = 0;
-  /// and so many states at positions of the grid.
+  /// Number of states at grid positions that recurrent layers keep.
   std::size_t frames = 0;
 };
 
-/// The states of recurrent layers are those behind the tokens before a position that is a multiple of this:
-/// what a row computes from such a state and from the tokens since does not depend on where passes end.
+/// Recurrent layers keep states only after a number of tokens that is a multiple of this. What a row computes
+/// from such a state and the tokens since does not depend on where passes end.
 inline constexpr std::size_t state_grid = 16;
 
-/// A state of a cache's recurrent layers before the position `grid` of the path to row `row`. It is nothing
-/// at 0; it was kept in `frame`; or it is computed from state `from` of the batch, the one before it in the
-/// grid, and the state_grid slots between.
+/// A state of a cache's recurrent layers before the position `grid` of the path to row `row`. At position 0
+/// it is empty; otherwise it is read from `frame`, or computed from state `from` of the batch, the previous
+/// one of the grid, and the state_grid slots in between.
 struct GridState {
   CacheId cache;
   std::int32_t grid, row;
-  std::int32_t from = -1;   ///< −1: none
-  std::int32_t frame = -1;  ///< that it is read from; −1: none
-  std::int32_t keep = -1;   ///< the frame that it is also written to; −1: none
-  /// The slots before it may hold something else: what convolutions read of them is in the frame.
+  std::int32_t from = -1;   ///< index in the batch; −1: none
+  std::int32_t frame = -1;  ///< frame that it is read from; −1: none
+  std::int32_t keep = -1;   ///< frame that it is also written to; −1: none
+  /// True if earlier slots may have been overwritten; the frame also has the convolutions' inputs from them.
   bool restores = false;
 };
 
-/// The first `slots` slots of a cache and some of its frames go to another one of the same size, to the same
-/// places in all layers. Of a ring of slots (see CacheSize) it is all that such a text has there.
+/// Copies the first `slots` slots of a cache and some of its frames to the same positions of another cache of
+/// the same size, in all layers. In a ring of slots (see CacheSize), all that a sequence of this length has.
 struct CacheCopy {
   CacheId from, to;
   std::size_t slots;
   std::vector<std::int32_t> frames = {};
 };
 
-/// The host memory in which a cache keeps what it has of a sequence.
+/// The host memory of a cache's contents for one sequence.
 struct CacheMemory {
-  /// Layers without a window: slots and bytes of a block (see Ops::share_blocks), 0 bytes where there are no
+  /// Layers without a window: slots and bytes of a block (see Ops::share_blocks); 0 bytes if there are no
   /// such layers.
   std::size_t block_slots = 0, block_bytes = 0;
   /// Layers with a window, and recurrent ones: rings of slots and frames.
   std::vector<std::span<std::byte>> rest = {};
 };
 
-/// The keys and values of slot `from` go to slot `to`, in all layers.
+/// Moves the keys and values of slot `from` to slot `to`, in all layers.
 struct SlotMove {
   CacheId cache;
   std::int32_t from, to;
@@ -68,38 +68,38 @@ struct SlotMove {
   friend bool operator==(const SlotMove&, const SlotMove&) = default;
 };
 
-/// Rows of the head's matrix for tokens of one sequence, beside those that the head has for all.
+/// Rows of the head's matrix for tokens of one sequence, in addition to the head's shortlist.
 struct OwnWords {
   std::vector<Token> tokens;
   std::vector<float> rows;    ///< [tokens, width]
-  std::vector<float> biases;  ///< [tokens]; empty where the head has none
+  std::vector<float> biases;  ///< [tokens]; empty if the head has none
 };
 
-/// The rows of a pass, of one sequence or of several, as plain data: the same bytes go to a kernel launch, a
+/// The rows of a pass over one or several sequences, as plain data: the same bytes go to a kernel launch, a
 /// command buffer or another process. Row r is a token at a position of its sequence, written to a slot of
-/// the sequence's cache; it attends to the cache's first `prefixes[r]` slots and to those in ancestors(r): of
-/// a node of a tree those of its ancestors and its own, in ascending order. All of them are filled, or
-/// written by this pass. Rows of one cache follow each other.
+/// the sequence's cache. It attends to the cache's first `prefixes[r]` slots and to those in ancestors(r):
+/// for a node of a tree, the slots of its ancestors and its own, in ascending order. All of them are filled
+/// already or written by this pass. The rows of one cache are contiguous.
 struct PassBatch {
-  std::vector<SlotMove> moves;  ///< in this order, before everything else
+  std::vector<SlotMove> moves;  ///< done in this order, before everything else
   std::vector<Token> tokens;
   std::vector<std::int32_t> positions;
   std::vector<CacheId> caches;
   std::vector<std::int32_t> slots;
   std::vector<std::int32_t> prefixes;
-  std::vector<std::int32_t> ancestor_ends;  ///< row r has those from ancestor_ends[r − 1] on
+  std::vector<std::int32_t> ancestor_ends;  ///< ends of the rows' parts of ancestor_slots
   std::vector<std::int32_t> ancestor_slots;
   std::vector<std::int32_t> wanted;        ///< rows whose logits are wanted, ascending
-  std::vector<const OwnWords*> own_words;  ///< by wanted row, where the head has a shortlist; else empty
-  /// Where the model has recurrent layers: states, each behind those that it needs, and which of them each
-  /// row starts from, the last of its path. Else empty.
+  std::vector<const OwnWords*> own_words;  ///< one per wanted row if the head has a shortlist; else empty
+  /// Models with recurrent layers only: the states, each after those that it depends on, and for each row the
+  /// index of the state that it starts from, the last on its path.
   std::vector<GridState> states;
   std::vector<std::int32_t> row_states;
-  /// [rows, ModelSpec::input_width()], of a drafter; empty for other models.
+  /// [rows, ModelSpec::input_width()], for drafters; empty for other models.
   std::span<const float> features = {};
-  /// Which row of EmbedSpec::segments is added to each row; empty: the first to all.
+  /// Row of EmbedSpec::segments to add to each row of the pass; empty: the first for all.
   std::vector<std::int32_t> segments;
-  bool fuses = false;  ///< they are features of a target, which FusionSpec makes states of
+  bool fuses = false;  ///< `features` are a target's, which FusionSpec maps to states
 
   std::size_t rows() const { return tokens.size(); }
 
@@ -109,22 +109,22 @@ struct PassBatch {
         .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ancestor_ends[row] - begin));
   }
 
-  /// The row of EmbedSpec::segments that is added to a row.
+  /// Returns the row of EmbedSpec::segments to add to a row.
   std::int32_t segment(std::size_t row) const { return segments.empty() ? 0 : segments[row]; }
 
-  /// Slots that a row attends to.
+  /// Returns the number of slots that a row attends to.
   std::size_t attended(std::size_t row) const {
     return static_cast<std::size_t>(prefixes[row]) + ancestors(row).size();
   }
 
-  /// The first position of a row's path that a window of `window` positions shows, the row's own included.
+  /// Returns the first position of a row's path in a window of `window` positions that ends with the row.
   std::size_t window_begin(std::size_t row, std::size_t window) const {
     // Rows of a block also attend to rows that follow them.
     const std::size_t end = std::min(attended(row), static_cast<std::size_t>(positions[row]) + 1);
     return window > 0 && end > window ? end - window : 0;
   }
 
-  /// The slot of a position of a row's path. Requires: the position is less than attended(row).
+  /// Returns the slot of a position of a row's path. Requires: position < attended(row).
   std::size_t slot_at(std::size_t row, std::size_t position) const {
     const auto prefix = static_cast<std::size_t>(prefixes[row]);
     return position < prefix ? position : static_cast<std::size_t>(ancestors(row)[position - prefix]);
@@ -133,10 +133,10 @@ struct PassBatch {
   void add_row(Token token, std::size_t position, CacheId cache, std::size_t slot, std::size_t prefix,
                std::span<const std::int32_t> ancestors);
 
-  /// Memory for so many rows, each wanted, with so many ancestors and moves in all.
+  /// Reserves memory for `rows` rows, all wanted, with `ancestors` ancestors and `moves` moves in total.
   void reserve(std::size_t rows, std::size_t ancestors, std::size_t moves);
 
-  /// How much of it there is, to go back there.
+  /// Sizes of a batch, to which cut() truncates it again.
   struct Mark {
     std::size_t moves, rows, ancestors, wanted, states;
   };

@@ -98,11 +98,11 @@ double PassProfile::weight_bytes() const {
 
 namespace {
 
-// So many passes, or as many as end within so many seconds.
+// A measurement ends after this many passes or seconds, whichever comes first.
 constexpr int max_passes = 16;
 constexpr double max_seconds = 0.15;
 
-/// The least that attention takes of a pass over the last of `length` tokens and the nodes of a tree.
+/// Returns the minimum attention time of passes over the last of `length` tokens and the nodes of a tree.
 Result<double> min_attention(Session& session, const PassProfile& profile, const TokenTree& tree,
                              std::size_t length) {
   const std::vector<Token> text(length, tree.token(TokenTree::root));

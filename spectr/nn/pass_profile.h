@@ -13,7 +13,7 @@ namespace spectr {
 
 class Transformer;
 
-/// The operations of a pass, in the order in which a layer does them.
+/// The operations of a pass, in the order in which a layer executes them.
 enum class Operation {
   embedding,
   norm,
@@ -31,53 +31,53 @@ inline constexpr std::size_t operation_count = static_cast<std::size_t>(Operatio
 
 std::string_view name_of(Operation operation);
 
-/// What a machine can do at best: the lines of the roofline below which every pass stays (Williams, Waterman,
-/// Patterson 2009).
+/// Peak rates of a machine: the bounds of the roofline model, below which every pass stays (Williams,
+/// Waterman, Patterson 2009).
 struct MachineSpeed {
-  double bytes;         ///< read from memory a second
-  double integer_macs;  ///< a second
-  double float_macs;    ///< a second
+  double bytes;         ///< read from memory per second
+  double integer_macs;  ///< per second
+  double float_macs;    ///< per second
 };
 
-/// What an operation cannot do without.
+/// Minimum work of an operation.
 struct Work {
   double bytes = 0.0;         ///< weights, keys and values, each read once
-  double macs = 0.0;          ///< multiplications of two numbers, each added to something
+  double macs = 0.0;          ///< multiply-accumulates
   double integer_macs = 0.0;  ///< those among them of 8-bit integers
 
   Work& operator+=(const Work& other);
-  /// Seconds that memory, and the multipliers, are busy at a machine's best speeds.
+  /// Returns the seconds that memory (the multipliers) is busy at a machine's peak rate.
   double reading_seconds(const MachineSpeed& machine) const;
   double multiplying_seconds(const MachineSpeed& machine) const;
 };
 
-/// Where the time of passes goes: seconds and work of each operation, summed over the passes of a session
-/// (or of several that take turns).
+/// Time breakdown of passes: seconds and work of each operation, summed over the passes of a session (or of
+/// several that take turns).
 class PassProfile {
  public:
   struct Total {
     std::size_t calls = 0;
     double seconds = 0.0;
     Work work;
-    std::string formats = {};  ///< of the weights that it multiplies by: "Q4_K Q6_K"; else empty
+    std::string formats = {};  ///< of the weights that it multiplies by: "Q4_K Q6_K"; empty if it has none
 
-    /// Adds one that is not among them.
+    /// Adds a format unless it is already listed.
     void add_format(std::string_view format);
   };
 
-  /// A pass over so many rows begins.
+  /// Begins a pass of `rows` rows.
   void begin(std::size_t rows);
-  /// What was done since `begin` or the last call was this operation.
+  /// Attributes the time since begin() or the last call to an operation, with its work.
   void add(Operation operation, const Work& work = {}, std::span<const std::string_view> formats = {});
 
   const Total& operator[](Operation operation) const { return totals_[static_cast<std::size_t>(operation)]; }
   std::size_t passes() const { return passes_; }
   std::size_t rows() const { return rows_; }
-  /// Seconds of all operations.
+  /// Returns the seconds of all operations.
   double seconds() const;
-  /// Seconds of all operations but products with weights.
+  /// Returns the seconds of all operations except products with weights.
   double seconds_beside_products() const;
-  /// Bytes of weights that were read.
+  /// Returns the bytes of weights that were read.
   double weight_bytes() const;
 
  private:
@@ -87,7 +87,7 @@ class PassProfile {
   Stopwatch watch_;
 };
 
-/// LanguageModel::attention_seconds of a transformer, by profiled passes.
+/// Measures LanguageModel::attention_seconds() of a transformer with profiled passes.
 Result<double> attention_seconds(const Transformer& model, std::size_t rows, std::size_t depth);
 
 }  // namespace spectr

@@ -29,7 +29,7 @@ void ProfiledOps::begin(const PassBatch& batch) {
   batch_ = &batch;
   profile_.begin(batch.rows());
   ops_.begin(batch);
-  profile_.add(Operation::attention);  // moves, and who attends to what
+  profile_.add(Operation::attention);  // moves, and the attention's metadata
 }
 
 void ProfiledOps::embed(const EmbedSpec& spec) {
@@ -97,8 +97,8 @@ void ProfiledOps::linear(LinearRole role, std::span<const LinearTarget> targets,
   add_products(operation_of(role), targets, batch_->rows());
 }
 
-/// What one layer's attention takes: the keys and values of a sequence's prefix are read once for all its
-/// rows.
+/// Returns the work of one layer's attention. The keys and values of a sequence's prefix are read once for
+/// all its rows.
 Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
   double read = 0.0, attended = 0.0;
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
@@ -110,7 +110,7 @@ Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
   }
   const auto dim = static_cast<double>(spec.head_dim), heads = static_cast<double>(spec.heads);
   const double value_dim = spec.latent ? static_cast<double>(spec.latent->rank) : dim;
-  const double value_bytes = spec.latent ? 0.0 : rule_of(kv_.values).bytes;  // latent keys have the values
+  const double value_bytes = spec.latent ? 0.0 : rule_of(kv_.values).bytes;  // latent keys contain the values
   return {(rule_of(kv_.keys).bytes + value_bytes) * dim * static_cast<double>(spec.kv_heads) * read,
           (dim + value_dim) * heads * attended, 0.0};
 }
@@ -159,7 +159,7 @@ void ProfiledOps::activate(const DenseSpec& spec) {
   profile_.add(Operation::activation);
 }
 
-/// Every row meets the router and the experts that it has chosen, which are read once for all rows.
+/// Adds the work of the router and of each row's chosen experts, whose weights are read once for all rows.
 std::size_t ProfiledOps::experts(const ExpertsSpec& spec, Buffer in) {
   const std::size_t chosen = ops_.experts(spec, in);
   const DenseSpec& block = spec.blocks.front();

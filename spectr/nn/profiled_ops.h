@@ -8,9 +8,9 @@
 
 namespace spectr {
 
-/// The operations of a model, timed: a decorator that tells a profile what each spends and cannot do without,
-/// for one pass or for several. Both must outlive it. Backends that work on behind the caller's back are
-/// measured where they are waited for.
+/// Decorator that times the operations of a model and reports the time and the minimum work of each to a
+/// profile, for one pass or several. The operations and the profile must outlive it. With an asynchronous
+/// backend, time is attributed to the operation that waits.
 class ProfiledOps final : public Ops {
  public:
   ProfiledOps(Ops& ops, const ModelSpec& spec, const KvTypes& kv, PassProfile& profile)
@@ -50,7 +50,7 @@ class ProfiledOps final : public Ops {
   Result<HeldLogits> finish() override;
 
  private:
-  /// Of a product with so many rows.
+  /// Returns the work of a product with `rows` rows.
   Work work_of(const LinearSpec& linear, std::size_t rows) const;
   std::string_view format_name(const LinearSpec& linear) const;
   void add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows);

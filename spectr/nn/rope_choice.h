@@ -5,15 +5,15 @@
 
 namespace spectr {
 
-/// How positions are to turn and to be stretched, instead of what a model's file says; none: as it says. See
+/// Overrides of a model's rotary positions and their scaling; unset fields keep the values of the file. See
 /// RopeScaling (arch/rope.h).
 struct RopeChoice {
   enum class Scaling { none, linear, yarn };
   std::optional<Scaling> scaling = {};
   std::optional<float> base = {};
-  std::optional<float> factor = {};                  ///< how many times the context is stretched
-  std::optional<std::size_t> original_context = {};  ///< of the training
-  std::optional<float> share = {}, attention_factor = {}, beta_fast = {}, beta_slow = {};  ///< of YaRN
+  std::optional<float> factor = {};                  ///< factor by which the context is extended
+  std::optional<std::size_t> original_context = {};  ///< trained context, in tokens
+  std::optional<float> share = {}, attention_factor = {}, beta_fast = {}, beta_slow = {};  ///< YaRN only
 
   friend bool operator==(const RopeChoice&, const RopeChoice&) = default;
 };

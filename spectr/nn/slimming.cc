@@ -32,7 +32,7 @@ Result<void> slim(ModelSpec& spec, const Slimming& how) {
       WeightSpec chosen = spec.weights[id];
       (chosen.is_vector ? chosen.cols : chosen.rows) = how.shortlist.size();
       chosen.chosen = how.shortlist;
-      if (id == spec.embed.tokens) {  // which stays as it is
+      if (id == spec.embed.tokens) {  // the embedding itself stays as it is
         spec.weights.push_back(std::move(chosen));
         return static_cast<WeightId>(spec.weights.size() - 1);
       }
@@ -56,7 +56,7 @@ Result<void> slim(ModelSpec& spec, const Slimming& how) {
   std::vector<WeightId> ids;
   for_each_linear(spec, [&ids](const LinearSpec& linear, double) { ids.push_back(linear.weight); });
   for (const LayerSpec& layer :
-       spec.layers) {  // routers are small, and what they choose is not a matter of size
+       spec.layers) {  // routers stay as they are: they are small, and they decide which experts run
     if (layer.experts) std::erase(ids, layer.experts->router.weight);
   }
   for (const WeightId id : ids) SPECTR_TRY_VOID(change_type(spec, id, *how.type));

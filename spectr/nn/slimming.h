@@ -9,21 +9,21 @@
 
 namespace spectr {
 
-/// How a draft model is made smaller while it is loaded. Verification gives the target's distribution
-/// whatever the draft's is, so a draft may be as rough as pays.
+/// How a draft model is reduced while it is loaded. Verification preserves the target's distribution whatever
+/// the draft model's is, so the reduction affects speed only.
 struct Slimming {
-  /// What the matrices of products become (see quantizable_types()); none: they stay as the file has them.
+  /// Format that the matrices of products are converted to (see quantizable_types()); none: as in the file.
   std::optional<TensorType> type = {};
-  /// The tokens whose logits are computed, ascending; every other one is −∞, but for those of the sequence
-  /// at hand, which are always among them. Empty: all.
+  /// The tokens whose logits are computed, ascending. All other logits are −∞, except those of tokens in the
+  /// current sequence, which are always computed. Empty: all.
   std::vector<Token> shortlist = {};
 
   bool changes_nothing() const { return !type && shortlist.empty(); }
 };
 
-/// Changes the weights of a model's products, and its head. Requires: the shortlist ascends, below the
-/// vocabulary. Error: a type that cannot be written, or whose blocks do not divide the columns of a matrix,
-/// by name.
+/// Applies a reduction to a model's spec: to the weights of its products and to its head. Requires: the
+/// shortlist is ascending and within the vocabulary. Error: a type that cannot be written, or whose block
+/// size does not divide the columns of a matrix, by name.
 Result<void> slim(ModelSpec& spec, const Slimming& how);
 
 }  // namespace spectr

@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-// A pass may write `rows` slots behind those since the last kept state: up to a grid, a path that was
-// accepted since, and what a short convolution reads before them (kernels are no longer than the grid).
+// A pass may write `rows` slots after those since the last kept state: up to one grid step, an accepted path,
+// and the slots that a short convolution reads before them (kernels do not exceed the grid).
 std::size_t StateFrames::recent_slots(std::size_t rows, std::size_t nodes) {
   return 2 * state_grid + nodes + rows;
 }
@@ -18,8 +18,8 @@ std::size_t StateFrames::recent_slots(std::size_t rows, std::size_t nodes) {
 StateFrames::StateFrames(const FrameCounts& counts)
     : counts_(counts), apart_(round_up(div_up(counts.context, checkpoints), state_grid)) {}
 
-/// The state at a position of the grid on a row's path, which is added to the batch where it is not there
-/// yet.
+/// Returns the index of the state at a grid position of a row's path. Appends it to the batch if it is not
+/// there yet.
 std::int32_t StateFrames::state_at(PassBatch& batch, CacheId cache, std::size_t first_state, std::size_t row,
                                    std::size_t grid, std::size_t length) const {
   for (std::size_t i = first_state; i < batch.states.size(); ++i) {
@@ -44,7 +44,7 @@ std::int32_t StateFrames::state_at(PassBatch& batch, CacheId cache, std::size_t 
   return static_cast<std::int32_t>(batch.states.size() - 1);
 }
 
-/// What it would cost to give a frame up: the latest ones take turns before those that were not used take
+/// Returns the cost of reusing a frame. Enough latest frames are recycled before unused ones take up
 /// memory.
 std::size_t StateFrames::rank(const Frame& frame) const {
   if (is_checkpoint(frame)) return 4;
@@ -56,7 +56,7 @@ std::size_t StateFrames::rank(const Frame& frame) const {
   return std::ranges::count_if(kept_.frames, is_ordinary) < static_cast<std::ptrdiff_t>(latest) ? 0 : 2;
 }
 
-/// The frame that is given up: neither new, nor read by this pass, of the lowest rank, the oldest of these.
+/// Returns the frame to reuse: the oldest of the lowest rank, neither new nor read by this pass.
 std::size_t StateFrames::choose_frame(const PassBatch& batch, std::size_t first_state) const {
   const auto is_free = [&](std::size_t i) {
     return !kept_.frames[i].is_new &&
@@ -123,7 +123,7 @@ std::size_t StateFrames::rewind(std::size_t length) {
     kept = std::max(kept, frame.grid);
   }
   if (kept_.first_slot <= kept) return length;
-  kept_.first_slot = kept;  // those before it are not needed, and the others come again
+  kept_.first_slot = kept;  // earlier slots are not needed; later ones are recomputed
   return kept;
 }
 

@@ -9,64 +9,64 @@
 
 namespace spectr {
 
-/// What recurrent layers keep of a sequence: see CacheSize.
+/// Capacity of a cache for recurrent layers, see CacheSize.
 struct FrameCounts {
   std::size_t context;
   std::size_t recent;
 };
 
-/// Which states of a sequence's recurrent layers are kept, in which frames of its cache.
+/// Assigns states of a sequence's recurrent layers to frames of its cache.
 ///
-/// A row starts from the last state of its path before it: the state at the largest multiple of state_grid
-/// that is no larger than its position. Where no frame has it (a text goes on, or a branch of the tree has
-/// passed the position), it is computed from the one before it and the state_grid tokens between, whose slots
-/// the cache still has. So a row's bits depend on its own sequence alone, however that was cut into passes.
+/// A row starts from the last state on its path: the one at the largest multiple of state_grid that does not
+/// exceed its position. If no frame has that state (a text continues, or a branch of the tree has passed the
+/// position), it is computed from the previous one and the state_grid tokens in between, whose slots the
+/// cache still has. So a row's bits depend only on its own sequence, however it was split into passes.
 ///
-/// Kept are the two latest states of the text, the last ones of two prompts, and up to four at the multiples
-/// of a quarter of the context. Taking tokens back is free where a kept state and the slots since are still
-/// there; else the sequence is computed again from the last state that is kept.
+/// The frames keep the two latest states of the text, the last states of two prompts, and up to four states
+/// at multiples of a quarter of the context. A rollback is free if a kept state and the slots since are still
+/// there; otherwise the sequence is recomputed from the last kept state.
 ///
-/// Plain bookkeeping: what the frames hold is the backend's.
+/// This class only does the bookkeeping: the backend owns the contents of the frames.
 class StateFrames {
  public:
   static constexpr std::size_t checkpoints = 4, prompt_ends = 2;
-  /// Others: two latest ones, and room for the next two to be written while the last is read.
+  /// All other frames: the two latest states, and two that the next pass writes while it reads the last one.
   static constexpr std::size_t latest = 4;
   static constexpr std::size_t max_frames = checkpoints + prompt_ends + latest;
 
-  /// How many slots a cache must keep for passes of at most so many rows and trees of so many nodes.
+  /// Returns the slots that a cache must keep for passes of at most `rows` rows and trees of `nodes` nodes.
   static std::size_t recent_slots(std::size_t rows, std::size_t nodes);
 
   explicit StateFrames(const FrameCounts& counts);
 
-  /// Appends the states that the batch's rows from `first_row` on start from, and which, and gives frames to
-  /// those that are to be kept. `length`: tokens of the text that have slots, with this pass; the slots
-  /// behind are the tree's. `ends_prompt`: the text's end came as a text. The rows' pass must follow before
-  /// any other call; after one that failed, rewind. Throws std::bad_alloc; then only the batch is changed.
+  /// Appends to the batch the states that its rows from `first_row` on start from, with their indices, and
+  /// assigns frames to the states to keep. `length`: tokens of the text that have slots after this pass;
+  /// later slots belong to the tree. `ends_prompt`: the pass computes the end of a prompt. It must run before
+  /// any other call; if it fails, call rewind(). Throws std::bad_alloc; then only the batch has changed.
   void plan(PassBatch& batch, CacheId cache, std::size_t first_row, std::size_t length, bool ends_prompt);
 
-  /// How many tokens are left where all behind the first `length` are forgotten: `length`, or as many as the
-  /// last kept state has.
+  /// Drops all tokens after the first `length`. Returns how many tokens remain: `length`, or the position of
+  /// the last kept state.
   std::size_t rewind(std::size_t length);
 
-  /// How many of the first `length` tokens another cache can take over. Requires: the last pass was run.
+  /// Returns how many of the first `length` tokens another cache can take. Requires: the last pass was run.
   std::size_t copyable(std::size_t length) const;
 
-  /// What is kept of a sequence, as plain data.
+  /// The states kept for a sequence, as plain data.
   struct Frame {
     std::size_t grid = 0;      ///< 0: unused
-    bool ends_prompt = false;  ///< is the last one before a prompt's end
-    bool is_new = false;       ///< given by the last plan
+    bool ends_prompt = false;  ///< is the last state before a prompt's end
+    bool is_new = false;       ///< assigned by the last plan()
   };
   struct Kept {
-    std::size_t first_slot = 0;  ///< of those that the cache still has
+    std::size_t first_slot = 0;  ///< first slot that the cache still has
     std::array<Frame, max_frames> frames = {};
   };
-  /// Returns what is kept of the first `length` tokens. Requires: length ≤ copyable(length).
+  /// Returns the states kept for the first `length` tokens. Requires: length ≤ copyable(length).
   Kept kept(std::size_t length) const;
-  /// The frames in use.
+  /// Returns the indices of the frames in use.
   static std::vector<std::int32_t> used_frames(const Kept& kept);
-  /// Keeps what a cache of the same counts has kept.
+  /// Takes over the states kept by a cache of the same capacity.
   void restore(const Kept& kept) { kept_ = kept; }
 
  private:
@@ -77,7 +77,7 @@ class StateFrames {
   std::size_t rank(const Frame& frame) const;
 
   FrameCounts counts_;
-  std::size_t apart_;  // of checkpoints
+  std::size_t apart_;  // distance of checkpoints
   Kept kept_;
 };
 

@@ -28,7 +28,7 @@ KvTypes default_kv(const ModelSpec& spec) {
 
 namespace {
 
-/// Lets passes hand out the states that a trained drafter reads, or that embeddings are made of.
+/// Adds taps to a spec for the states that a trained drafter reads, or for embeddings.
 Result<void> add_taps(ModelSpec& spec, const TapSettings& settings, bool embeds) {
   const bool is_encoder = spec.bidirectional;
   if (!settings.taps.empty() && is_encoder) return check_generates(spec);
@@ -178,7 +178,7 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
   }
 }
 
-/// A scoring's part of a pass.
+/// One scoring's share of a pass.
 struct Transformer::Planned {
   Scoring* scoring;
   TransformerSession* session;
@@ -188,7 +188,7 @@ struct Transformer::Planned {
   std::size_t first_row, end_row;
 };
 
-/// Adds what the next pass takes of a scoring to the batch; false where it has to wait for another pass.
+/// Adds a scoring's next rows to the batch. Returns false if the scoring has to wait for another pass.
 bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const {
   auto& session = static_cast<TransformerSession&>(*scoring.session);
   SPECTR_CHECK(&session.model_ == this);
@@ -196,7 +196,7 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
   try {
     ops_->reserve(batch_.rows() + KvSlots::max_rows(session.logits_.size()));
   } catch (const std::bad_alloc&) {
-    if (!planned.empty()) return false;  // sessions have seen to memory for one of them
+    if (!planned.empty()) return false;  // each session has reserved memory for itself alone
     throw;
   }
   const std::size_t before = session.length(), wanted = batch_.wanted.size(), row = batch_.rows();
@@ -207,7 +207,7 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
   return true;
 }
 
-/// Runs the batch, with one session's profile where one has it.
+/// Runs the batch, profiled if one of the sessions has a profile.
 Result<HeldLogits> Transformer::run(std::span<const Planned> planned) const {
   if (batch_.rows() == 0) return HeldLogits();
   const auto profiled =
@@ -242,7 +242,7 @@ std::size_t Transformer::pass(std::span<Scoring> scorings) const {
       planned.front().scoring->failure = std::current_exception();
       return 0;
     }
-    // Memory for all together is not memory for each: whoever has too little alone fails alone.
+    // There is too little memory for all together. Run each alone, so that only those too large fail.
     std::size_t rows = 0;
     for (const Planned& one : planned) rows += pass({one.scoring, 1});
     return rows;

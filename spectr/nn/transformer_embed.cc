@@ -1,4 +1,4 @@
-// The final states of whole sequences, of which embeddings are made.
+// Computes the final states of whole sequences, the input of embeddings.
 #include <algorithm>
 
 #include "spectr/nn/graph.h"
@@ -27,7 +27,7 @@ Result<void> Transformer::check_text(std::span<const Token> text) const {
   return error("{}: token {} is outside the vocabulary of {}", spec_->file, *unknown, spec_->vocabulary);
 }
 
-/// Computes an encoder's states: the sequence is one pass, in which each row attends to all.
+/// Computes an encoder's states in one pass, in which each row attends to all rows.
 Result<std::vector<float>> Transformer::encode(std::span<const Token> text, std::size_t second) const {
   const std::size_t rows = text.size();
   const std::lock_guard lock(mutex_);

@@ -153,7 +153,7 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
 
 namespace {
 
-/// What stands first in SavedSequence::rest: how the session keeps the sequence, and what it keeps of it.
+/// Header of SavedSequence::rest: the cache layout of the session, and the kept prefix.
 struct RestHeader {
   std::size_t slots, kept_slots, recent;
   KvSlots::Kept kept;
@@ -166,7 +166,7 @@ std::size_t bytes_of(std::span<const std::span<std::byte>> ranges) {
   return sum;
 }
 
-/// Reads the header of a saved sequence. None: it is too short for one.
+/// Reads the header of a saved sequence. Returns nothing if it is too short for one.
 std::optional<RestHeader> header_of(const SavedSequence& saved) {
   if (saved.rest.size() < sizeof(RestHeader)) return std::nullopt;
   RestHeader header{};
@@ -225,7 +225,7 @@ std::size_t TransformerSession::restorable(const SavedSequence& saved, std::size
 bool TransformerSession::restore(const SavedSequence& saved, std::size_t length) {
   SPECTR_CHECK(length <= restorable(saved, length));
   rewind(0);
-  // Without a rest, tokens behind `length` need not be there.
+  // Without a rest, tokens after the first `length` need not be there.
   const KvSlots::Kept kept = has_rest() ? header_of(saved)->kept : KvSlots::Kept{length, length};
   const auto memory = memory_of(kept);
   if (!memory) return false;

@@ -12,11 +12,11 @@
 
 namespace spectr {
 
-/// A sequence in a transformer: its slots, its cache in the backend, and the logits of the tree's nodes. What
-/// it takes to score is planned here and computed by the transformer, alone or together with other sequences.
+/// A sequence in a transformer: its slots, its cache in the backend, and the logits of the tree's nodes. It
+/// plans passes; the transformer runs them, alone or batched with those of other sequences.
 class TransformerSession final : public Session {
  public:
-  /// Requires: 1 ≤ context ≤ the model's. Throws std::bad_alloc where there is no memory for keys and values.
+  /// Requires: 1 ≤ context ≤ the model's. Throws std::bad_alloc if there is no memory for keys and values.
   TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes, PassProfile* profile);
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
@@ -37,22 +37,22 @@ class TransformerSession final : public Session {
  private:
   friend class Transformer;
 
-  /// The memory of what is kept of a sequence's beginning.
+  /// Returns the memory of a kept prefix.
   std::optional<CacheMemory> memory_of(const KvSlots::Kept& kept) const;
-  /// Whether a sequence is more than its blocks.
+  /// True if a sequence has data outside its blocks.
   bool has_rest() const;
 
-  /// Whether text and tree may be scored: inside the context and the vocabulary.
+  /// Fails if text or tree exceed the context or the vocabulary.
   Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
-  /// The nodes from `first` on have the rows of `logits` from `row` on.
+  /// Assigns the rows of `logits` from `row` on to the nodes from `first` on.
   void take(const HeldLogits& logits, std::size_t row, NodeId first);
-  /// Records the features of rows [first, end) of a pass, the last of which are the nodes from `first_node`
-  /// on.
+  /// Records the features of rows [first, end) of a pass. If the plan completes the score, the last rows are
+  /// those of the tree's new nodes.
   void record(const HeldLogits& pass, const PassBatch& batch, std::size_t first, std::size_t end,
               const KvSlots::Plan& plan);
   void drop_logits();
-  /// The sequence's tokens that the head's shortlist lacks, as of `text`, whose beginning was read before;
-  /// null where the head has all.
+  /// Returns the sequence's tokens that the head's shortlist lacks, after reading the part of `text` that is
+  /// new; null if the head has no shortlist.
   const OwnWords* read_own_words(std::span<const Token> text);
 
   /// A cache in the backend.
@@ -76,10 +76,10 @@ class TransformerSession final : public Session {
   KvSlots slots_;
   std::vector<NodeLogits> logits_;  // by node
   OwnWords own_words_;
-  std::vector<std::size_t> own_since_;  // where in the sequence each of them stands first
-  std::size_t own_read_ = 0;            // of the sequence
+  std::vector<std::size_t> own_since_;  // first position of each of them
+  std::size_t own_read_ = 0;            // tokens of the sequence read so far
   PassProfile* profile_;
-  std::optional<FeatureLog> features_;  // of a model with taps
+  std::optional<FeatureLog> features_;  // none without taps
 };
 
 }  // namespace spectr

@@ -16,7 +16,7 @@ std::size_t bytes_of(TensorType type, std::size_t numbers) {
   return numbers / format.elements * format.bytes;
 }
 
-/// A weight's place in its tensor. A vector counts as a column.
+/// Location of a weight in its tensor. A vector counts as a column.
 class Place {
  public:
   Place(const GgufTensor& tensor, const WeightSpec& weight)
@@ -29,7 +29,7 @@ class Place {
   TensorType type() const { return type_; }
   std::size_t rows() const { return weight_.is_vector ? weight_.cols : weight_.rows; }
   std::size_t cols() const { return cols_; }
-  /// That it has in the file.
+  /// Bytes of the weight in the file.
   std::size_t bytes() const { return bytes_of(type_, rows() * cols_); }
   bool is_as_stored() const {
     return type_ == weight_.type && weight_.chosen.empty() && cols_ == stored_cols_ && !weight_.transposed;
@@ -74,7 +74,7 @@ std::vector<std::byte> copy(const Place& place, const WeightSpec& weight, Thread
   return out;
 }
 
-/// The same of one that is transposed.
+/// Returns a copy, in the weight's type, of a weight that is stored transposed.
 std::vector<std::byte> transposed_copy(const GgufTensor& tensor, const WeightSpec& weight) {
   std::vector<float> row(weight.rows), numbers(weight.rows * weight.cols);
   for (std::size_t j = 0; j < weight.cols; ++j) {
@@ -86,7 +86,7 @@ std::vector<std::byte> transposed_copy(const GgufTensor& tensor, const WeightSpe
   return out;
 }
 
-/// While a weight is taken over, it is in memory twice: the largest one while there is nothing else.
+/// Returns the weights, largest first. A copied weight is in memory twice, so the largest come first.
 std::vector<WeightId> largest_first(const ModelSpec& spec) {
   std::vector<WeightId> ids(spec.weights.size());
   std::iota(ids.begin(), ids.end(), WeightId{0});
@@ -118,7 +118,7 @@ std::vector<std::vector<std::byte>> upload_weights(std::span<const Gguf* const> 
     const Place place = place_of(weight);
     if (place.is_as_stored()) {
       const bool referred_to = ops.upload(id, place.all());
-      if (!referred_to) file.forget(place.all());  // else weights would be in memory twice
+      if (!referred_to) file.forget(place.all());  // otherwise the weight would be in memory twice
     } else {
       std::vector<std::byte> bytes =
           weight.transposed ? transposed_copy(*file.tensor(weight.name), weight) : copy(place, weight, pool);

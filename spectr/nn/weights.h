@@ -13,20 +13,20 @@
 
 namespace spectr {
 
-/// Told how much of all is done.
+/// Reports progress: bytes done so far, and the total.
 using LoadingProgress = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
-/// Gives the weights of a model from its file to a backend's operations. `files` are the model's file and, of
-/// a drafter, its target's. The operations get the file's own bytes where the spec has them as they stand
-/// there, else a copy of another type, of chosen rows or of some columns; `pool` shares that work. `progress`
-/// is told how many bytes of the weights in the file, of all, have been taken over. Returns the copies that
-/// the operations refer to: these and the file must outlive them. Bytes of the file that they do not refer to
-/// need no memory afterwards. Throws std::bad_alloc.
+/// Uploads the weights of a model from its file to a backend's operations. `files` are the model's file and,
+/// for a drafter, its target's. The operations get the file's own bytes if the spec takes a weight as it is
+/// stored; otherwise they get a copy with another type, chosen rows or some columns. `pool` shares this work.
+/// `progress` reports bytes of the weights in the file. Returns the copies that the operations refer to:
+/// these and the file must outlive the operations. Bytes of the file without such references need no memory
+/// afterwards. Throws std::bad_alloc.
 std::vector<std::vector<std::byte>> upload_weights(std::span<const Gguf* const> files, const ModelSpec& spec,
                                                    Ops& ops, ThreadPool* pool,
                                                    const LoadingProgress& progress = {});
 
-/// Row `row` of a tensor whose rows have out.size() numbers, whatever its type.
+/// Reads row `row` of a tensor of any type whose rows have out.size() elements.
 void read_numbers(const GgufTensor& tensor, std::size_t row, std::span<float> out);
 
 }  // namespace spectr

@@ -15,21 +15,21 @@
 
 namespace spectr {
 
-/// The list of merges of a byte-pair encoding. Symbols are tokens, or numbers from the vocabulary's size on
-/// for the texts in the list that are no tokens.
+/// The merge list of a byte-pair encoding. Symbols are tokens; texts in the list that are no tokens have
+/// numbers from the vocabulary's size on.
 class BpeMerges {
  public:
-  /// Errors: `tokenizer.ggml.merges` is missing, or an entry of it is not a pair.
+  /// Fails if `tokenizer.ggml.merges` is missing or has an entry that is not a pair.
   static Result<BpeMerges> load(const Gguf& file, const Vocabulary& vocabulary);
 
-  /// The symbol of a text; none: it is neither a token of plain text nor in the list.
+  /// Returns the symbol of a text; nothing if it is neither a plain-text token nor in the list.
   std::optional<int> symbol(const Vocabulary& vocabulary, std::string_view text) const;
-  /// Merges neighbours, of all pairs in the list the one that comes first in it first.
+  /// Merges adjacent symbols; the pair that comes first in the list is merged first.
   void apply(std::vector<Symbol>& symbols) const;
 
  private:
   std::unordered_map<std::string, int, KeyedHash> others_;
-  std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // of a pair of symbols
+  std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // by pair of symbols
 };
 
 }  // namespace spectr

@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-constexpr int no_symbol = -1;  // of a byte that is neither a token nor in a merge
+constexpr int no_symbol = -1;  // a byte that is neither a token nor in a merge
 
 std::string in_alphabet(std::string_view bytes) {
   std::string out;
@@ -17,7 +17,7 @@ std::string in_alphabet(std::string_view bytes) {
   return out;
 }
 
-/// The bytes that a text in the alphabet stands for; characters outside the alphabet stand for themselves.
+/// Returns the bytes that a text in the alphabet encodes. Characters outside the alphabet stay as they are.
 std::string from_alphabet(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -13,13 +13,13 @@
 
 namespace spectr {
 
-/// Byte-level byte-pair encoding (Radford et al. 2019): text is cut into words by a rule, a word's bytes are
-/// written in an alphabet of 256 characters, and of all neighbours in the list of merges those that come
-/// first in it are merged first. Where the vocabulary says so, the text is composed before. A merge that is
-/// no token falls apart into bytes again; bytes that are no token are left out.
+/// Byte-level byte-pair encoding (Radford et al. 2019): text is split into words by a rule, a word's bytes
+/// are written in an alphabet of 256 characters, and adjacent symbols are merged in the order of the merge
+/// list. If the vocabulary asks for it, the text is composed first. A merge that is not a token is split into
+/// bytes again; bytes that are not tokens are dropped.
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// Errors: those of BpeMerges.
+  /// Fails as BpeMerges::load().
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
 
  private:

@@ -11,14 +11,14 @@
 
 namespace spectr {
 
-// GPT-2 writes its tokens in an alphabet of 256 visible characters, one for each byte: printable Latin-1
-// stands for itself, the other bytes, in ascending order, are U+0100, U+0101, … (so a space is U+0120, Ġ).
+// GPT-2 writes its tokens in an alphabet of 256 visible characters, one per byte: printable Latin-1 bytes map
+// to themselves, the others, in ascending order, to U+0100, U+0101, … (a space is U+0120, Ġ).
 
 constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
 }
 
-/// The code point that a byte is written as: below U+0144.
+/// The code point of each byte, below U+0144.
 constexpr std::array<unsigned, 256> byte_alphabet = [] {
   std::array<unsigned, 256> characters{};
   unsigned next = 256;
@@ -31,7 +31,7 @@ inline void append_alphabet_character(unsigned char byte, std::string& out) {
   append_utf8(byte_alphabet[byte], out);
 }
 
-/// The byte that a character of the alphabet (one, in UTF-8) stands for.
+/// Returns the byte that a character of the alphabet (one, in UTF-8) encodes.
 inline std::optional<char> alphabet_byte(std::string_view character) {
   static constexpr auto bytes = [] {
     std::array<int, 0x144> inverse{};

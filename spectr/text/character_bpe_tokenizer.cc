@@ -48,7 +48,7 @@ void CharacterBpeTokenizer::encode_word(std::string_view word, std::vector<Token
   }
   merges_.apply(symbols);
   for (const Symbol& symbol : symbols) {
-    if (static_cast<std::size_t>(symbol.id) < vocabulary().size()) {  // no_symbol is not
+    if (static_cast<std::size_t>(symbol.id) < vocabulary().size()) {  // no_symbol is not a token
       out.push_back(symbol.id);
       continue;
     }

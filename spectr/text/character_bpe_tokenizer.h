@@ -10,12 +10,12 @@
 
 namespace spectr {
 
-/// Byte-pair encoding of characters, as Gemma 4 has it: spaces are written as U+2581, and what lies between
-/// two line ends is one word. A run of line ends that is a token is taken as it is. Characters that are no
-/// token become byte tokens, or the unknown token where the vocabulary has not all of their bytes.
+/// Byte-pair encoding of characters, as in Gemma 4: spaces are written as U+2581, and the text between two
+/// line ends is one word. A run of line ends that is a token is not merged. Characters that are not tokens
+/// become byte tokens, or the unknown token if the vocabulary lacks some of their bytes.
 class CharacterBpeTokenizer final : public Tokenizer {
  public:
-  /// Errors: those of BpeMerges.
+  /// Fails as BpeMerges::load().
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
 
  private:

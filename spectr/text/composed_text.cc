@@ -14,13 +14,13 @@ namespace {
 
 using Characters = std::vector<utf8proc_int32_t>;
 
-// No character below this one is a mark, or the second part of another character: what stands before it is
-// composed without it, and it begins anew.
+// No character below this one is a mark or the second part of another character: the text before it can be
+// composed on its own.
 constexpr utf8proc_int32_t first_mark = 0x300;
-// Every character below it is one byte, or two of which the first is less than this.
+// Every character below it is one byte, or two of which the first is less than this one.
 constexpr unsigned char first_byte_of_marks = 0xCC;
 
-// As every version of Unicode composes: without the characters that it excludes.
+// Composes as in all versions of Unicode: without the characters that composition excludes.
 constexpr auto composing = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
 
 int combining_class(utf8proc_int32_t character) {
@@ -37,7 +37,7 @@ void append_decomposed(utf8proc_int32_t character, Characters& out) {
 
 /// Appends decomposed characters in their composed form, and clears them.
 void compose(Characters& characters, std::string& out) {
-  // utf8proc sorts marks by exchanging neighbours, which takes O(n²) for n of them.
+  // utf8proc sorts marks by exchanging adjacent ones, which takes O(n²) for n marks.
   for (auto at = characters.begin(); at != characters.end();) {
     const auto is_starter = [](utf8proc_int32_t character) { return combining_class(character) == 0; };
     const auto marks = std::find_if_not(at, characters.end(), is_starter);

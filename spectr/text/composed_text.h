@@ -5,9 +5,9 @@
 
 namespace spectr {
 
-/// The text in Unicode's normal form C (UAX #15): a letter and its marks become the character that stands for
-/// both, where there is one, and the marks of a letter have their canonical order. Bytes that are not UTF-8
-/// stay as they are, and nothing is composed across them. Cost: O(n log n), whatever the marks.
+/// Returns the text in Unicode's normal form C (UAX #15): a letter and its marks become the composed
+/// character if there is one, and the marks of a letter have canonical order. Bytes that are not UTF-8 are
+/// kept, and nothing is composed across them. Cost: O(n log n), whatever the marks.
 std::string composed_text(std::string_view text);
 
 }  // namespace spectr

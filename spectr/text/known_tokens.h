@@ -5,10 +5,10 @@
 
 namespace spectr {
 
-// What tokens of published models mean, known by their texts: GGUF files name at most one of a kind by its
-// id.
+// Meanings of tokens of published models, identified by their texts: GGUF files give the id of at most one
+// token of each kind.
 
-/// They end a text or a turn.
+/// Tokens that end a text or a turn.
 inline constexpr std::string_view end_token_texts[] = {
     "</s>",                                     // Llama 1 and 2, Mistral
     "<|endoftext|>",                            // GPT-2, GPT-NeoX, StarCoder, Qwen
@@ -26,16 +26,16 @@ inline constexpr std::string_view end_token_texts[] = {
     "<eos>",                                    // Gemma
     "<end_of_turn>",                            // Gemma 1 to 3, turn
     "<turn|>",                                  // Gemma 4, turn
-    "<|tool_response>",                         // Gemma 4: a tool is to answer
+    "<|tool_response>",                         // Gemma 4: before a tool's response
     "<end_of_utterance>",                       // SmolVLM
     "\u2581<EOT>",                              // CodeLlama
-    "<EOT>",                                    // the same, as some vocabularies write it
+    "<EOT>",                                    // CodeLlama's, as some vocabularies write it
     "[EOT]",                                    // Kimi
     "[EOS]",                                    // Kimi
     "[e~[",                                     // MiniMax
     "<|role_end|>",                             // Ling
     "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",  // DeepSeek
-    // After a completion in the middle of a file: padding,
+    // End tokens after an infilled completion: padding,
     "<|fim_pad|>",  // Qwen Coder
     "<fim-pad>",
     "<fim_pad>",  // StarCoder, Granite
@@ -48,7 +48,7 @@ inline constexpr std::string_view end_token_texts[] = {
     "<|file_sep|>",  // Qwen Coder
 };
 
-// They mark what surrounds a gap that is to be filled: the text before it, the text after it, and its place.
+// Tokens around a gap to be filled (infill): before its prefix, before its suffix, and at its place.
 inline constexpr std::string_view infill_prefix_texts[] = {
     "<|fim_prefix|>",  // Qwen Coder
     "<fim-prefix>",
@@ -67,13 +67,13 @@ inline constexpr std::string_view infill_middle_texts[] = {
     "<|fim_middle|>", "<fim-middle>", "<fim_middle>",    "<\uFF5Cfim\u2581end\uFF5C>",
     "<MID>",          "\u2581<MID>",  "<|code_middle|>", "<|middle|>",
 };
-// They come before the name of a repository and the name of a file. They are among the end tokens, too.
+// Tokens before the name of a repository and of a file. They are also end tokens.
 inline constexpr std::string_view infill_repository_texts[] = {
     "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>",
 };
 inline constexpr std::string_view infill_file_texts[] = {"<|file_sep|>"};
 
-/// A text that ends nothing where the vocabulary has all of the others, which do.
+/// A text that is not an end token if the vocabulary has all of the others, which are.
 struct NoEnd {
   std::string_view text;
   std::array<std::string_view, 2> where;
@@ -84,8 +84,8 @@ inline constexpr NoEnd no_ends[] = {
     {"</s>", {"<|tool_response>", "<turn|>"}},  // Gemma 4: HTML
 };
 
-/// They divide an answer into thoughts, content and calls of tools, and are printed though they are control
-/// tokens: readers of the answer look for them.
+/// Tokens that divide an answer into reasoning, content and tool calls. They are printed although they are
+/// control tokens, because parsers of the answer need them.
 inline constexpr std::string_view marker_texts[] = {
     "<|start|>",
     "<|channel|>",
@@ -103,7 +103,7 @@ inline constexpr std::string_view marker_texts[] = {
     "<|END_THINKING|>",  // Command R7B
     "<|START_RESPONSE|>",
     "<|END_RESPONSE|>",
-    // Calls of tools.
+    // Tool calls.
     "<tool_call>",
     "</tool_call>",  // Hermes, Qwen, GLM
     "<arg_key>",

@@ -8,16 +8,16 @@
 
 namespace spectr {
 
-/// A text that knows which of its bytes are quoted: what somebody else said, and the text repeats. However it
-/// is cut and joined, what is quoted stays so.
+/// A text that tracks which of its bytes are quoted: the words of others that the text repeats. Bytes stay
+/// quoted however the text is cut and joined.
 class MarkedText {
  public:
-  /// The bytes from `begin` up to `end`.
+  /// The bytes from `begin` to before `end`.
   struct Span {
     std::size_t begin, end;
     bool operator==(const Span&) const = default;
   };
-  /// A stretch of bytes that are all quoted, or none of them. A view of the text.
+  /// A maximal run of bytes that are all quoted or all unquoted. A view of the text.
   struct Piece {
     std::string_view bytes;
     bool quoted;
@@ -28,22 +28,22 @@ class MarkedText {
 
   const std::string& bytes() const { return bytes_; }
   std::size_t size() const { return bytes_.size(); }
-  /// What is quoted, in order; none is empty, and none begins where another ends.
+  /// Returns the quoted spans in order; no span is empty, and no two are adjacent.
   std::span<const Span> quotes() const { return quotes_; }
-  /// Whether all of it is.
+  /// True if the whole text is quoted.
   bool is_quoted() const { return quotes_.size() == 1 && quotes_[0] == Span{0, bytes_.size()}; }
-  /// All of it, none of the pieces empty.
+  /// Returns the whole text as pieces, none of them empty.
   std::vector<Piece> pieces() const;
 
-  /// What `view` shows. Requires: a view of this text.
+  /// Returns the text that `view` shows, with its quotes. Requires: a view of this text.
   MarkedText part(std::string_view view) const { return MarkedText().append(*this, view); }
   MarkedText& append(std::string_view bytes, bool quoted = false);
   MarkedText& append(const MarkedText& other) { return append(other, other.bytes_); }
-  /// Appends what `view` shows of the other. Requires: a view of it. Cost: its bytes and its quotes, and a
-  /// search among the other's quotes.
+  /// Appends the part of `other` that `view` shows, with its quotes. Requires: a view of `other`. Cost:
+  /// linear in the bytes and quotes of the part, plus a search among the quotes of `other`.
   MarkedText& append(const MarkedText& other, std::string_view view);
 
-  /// Changes every byte in its place.
+  /// Applies `change` to every byte, in place.
   template <class Change>
   void change_bytes(Change change) {
     for (char& byte : bytes_) byte = change(byte);

@@ -7,29 +7,29 @@
 
 namespace spectr {
 
-/// A stretch of text on its way to becoming a token.
+/// A range of the text that becomes a token in the end.
 struct Symbol {
   std::size_t begin;
   std::size_t length;
-  int id;  ///< means something to the tokenizer only
+  int id;  ///< meaning depends on the tokenizer
 };
 
-/// What two neighbours may become, and how urgently: the lower rank first.
+/// The merge of two adjacent symbols. Lower ranks are merged first.
 struct Merge {
   double rank;
   int id;
 };
 
-/// Byte-pair encoding: replaces the pair of neighbours with the lowest rank (the leftmost of several) by its
-/// merge, until no pair has one. `merge_of(left, right)` returns an optional Merge; it is called fewer than
-/// 3n times for n symbols. Cost: O(n log n) and these calls, for which it should take bounded time however
-/// long the symbols have become.
+/// Byte-pair encoding: merges the adjacent pair with the lowest rank (the leftmost of several), until no pair
+/// has a merge. `merge_of(left, right)` returns an optional Merge; it is called fewer than 3n times for n
+/// symbols. Cost: O(n log n) plus these calls, which should take bounded time however long the symbols have
+/// become.
 template <class MergeOf>
 void merge_pairs(std::vector<Symbol>& symbols, MergeOf&& merge_of) {
   struct Candidate {
     double rank;
     std::size_t left, right;
-    std::size_t length;  // of both when they were paired: differs once either has changed
+    std::size_t length;  // of both at pairing time: differs once either has changed
     int id;
     bool operator<(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : left > other.left;
@@ -40,7 +40,7 @@ void merge_pairs(std::vector<Symbol>& symbols, MergeOf&& merge_of) {
   };
   const std::size_t n = symbols.size();
   if (n < 2) return;
-  std::vector<Link> links(n);  // n stands for "none"
+  std::vector<Link> links(n);  // n denotes "none"
   for (std::size_t i = 0; i < n; ++i) links[i] = {i == 0 ? n : i - 1, i + 1};
 
   std::vector<Candidate> storage;

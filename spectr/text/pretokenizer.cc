@@ -14,21 +14,21 @@
 namespace spectr {
 namespace {
 
-/// A stretch of the text.
+/// A range of the text.
 struct Range {
   std::size_t begin, end;
 };
 
-/// What one call of split() needs besides the regular expressions: no two threads share it.
+/// State of one call of split() that threads must not share.
 class Matcher {
  public:
   Matcher() : data_(pcre2_match_data_create(1, nullptr)), context_(pcre2_match_context_create(nullptr)) {
     SPECTR_CHECK(data_ && context_);
-    // A run of a million spaces is legitimate text; no rule backtracks more than once over a run.
+    // A run of a million spaces is legitimate text, and no rule backtracks more than once over a run.
     pcre2_set_match_limit(context_.get(), std::numeric_limits<std::uint32_t>::max());
   }
 
-  /// The first match at or after `from` in `text`, which must be UTF-8.
+  /// Returns the first match at or after `from` in `text`, which must be UTF-8.
   std::optional<Range> find(const pcre2_code* code, std::string_view text, std::size_t from) {
     int found = match(code, text, from, PCRE2_NO_UTF_CHECK);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT)
@@ -53,8 +53,8 @@ class Matcher {
   std::unique_ptr<pcre2_match_context, Free> context_;
 };
 
-/// The text as the regular expressions see it, byte for byte as long: well-formed UTF-8, and without U+180E,
-/// which PCRE2 still takes for a space (Unicode has not since version 6.3).
+/// Returns the text as the regular expressions see it, byte for byte as long: well-formed UTF-8, and without
+/// U+180E, which PCRE2 still treats as a space (Unicode does not since version 6.3).
 std::string matchable(std::string_view text) {
   constexpr char neither = '\x01';
   constexpr std::string_view mongolian_vowel_separator = "\u180E", zero_width_space = "\u200B";
@@ -68,7 +68,7 @@ std::string matchable(std::string_view text) {
   return out;
 }
 
-/// Cuts each piece into its matches and what lies between them.
+/// Splits each piece into its matches and the ranges between them.
 std::vector<Range> cut(const pcre2_code* code, std::string_view text, const std::vector<Range>& pieces,
                        Matcher& matcher) {
   std::vector<Range> out;
@@ -100,7 +100,7 @@ Pretokenizer::Pretokenizer(const PretokenizerRule& rule) {
     regexes_.emplace_back(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(regex.data()), regex.size(),
                                         PCRE2_UTF | PCRE2_UCP, &problem, &where, nullptr));
     SPECTR_CHECK(regexes_.back());
-    pcre2_jit_compile(regexes_.back().get(), PCRE2_JIT_COMPLETE);  // without JIT it is interpreted
+    pcre2_jit_compile(regexes_.back().get(), PCRE2_JIT_COMPLETE);  // interpreted if JIT is unavailable
   }
 }
 

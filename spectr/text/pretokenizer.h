@@ -11,14 +11,14 @@ struct pcre2_real_code_8;
 
 namespace spectr {
 
-/// Cuts text into words by a rule. Safe to use from several threads at once.
+/// Splits text into words by a rule. Thread-safe.
 class Pretokenizer {
  public:
   explicit Pretokenizer(const PretokenizerRule& rule);
 
-  /// The words of a text, in order and without gaps: views of `text`, which may be any bytes. Bytes that are
-  /// not UTF-8 count as characters that are neither letter, number, punctuation nor space.
-  /// Cost: linear in the text.
+  /// Returns the words of a text, in order and without gaps, as views of `text`, which may be any bytes.
+  /// Bytes that are not UTF-8 count as characters other than letters, numbers, punctuation and spaces. Cost:
+  /// linear in the text.
   std::vector<std::string_view> split(std::string_view text) const;
 
  private:

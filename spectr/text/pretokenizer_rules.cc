@@ -5,29 +5,29 @@
 namespace spectr {
 namespace {
 
-// The regular expressions are facts about the models: those of their own tokenizers (tokenizer.json,
-// tokenizer.model), under the names that GGUF files have for them. Where llama.cpp (src/llama-vocab.cpp,
-// 2024-2026) splits otherwise, the rules of before 2024 are its own, as files have been converted for them;
-// those with Unicode's case and combining marks are the models', which have been trained on them.
+// The regular expressions are properties of the models: they come from the models' own tokenizers
+// (tokenizer.json, tokenizer.model), under their names in GGUF files. If llama.cpp (src/llama-vocab.cpp,
+// 2024-2026) splits otherwise, rules from before 2024 follow llama.cpp, as files were converted for it; rules
+// with Unicode's case and combining marks follow the models, which were trained on them.
 
 // Radford et al. 2019, encoder.py of GPT-2.
 constexpr std::string_view gpt2_words =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::array<std::string_view, 1> gpt2 = {gpt2_words};
 
-// StarCoder and SmolLM (tokenizer.json: Digits with individual_digits, then ByteLevel): every digit is a
-// word.
+// StarCoder and SmolLM (tokenizer.json: Digits with individual_digits, then ByteLevel): every digit is its
+// own word.
 constexpr std::array<std::string_view, 2> single_digits = {R"(\p{N})", gpt2_words};
 
 // Falcon (tokenizer.json: Punctuation, contiguous; ByteLevel; a split at three digits).
 constexpr std::array<std::string_view, 3> falcon = {R"([\p{P}$+<=>^~|`]+)", gpt2_words, R"([0-9][0-9][0-9])"};
 
-// "default" of GGUF files: Falcon's without the grave accent, and with digits apart from the space before.
+// "default" of GGUF files: Falcon's without the grave accent, and without a space before digits.
 constexpr std::array<std::string_view, 4> fallback = {R"([\p{P}$+<=>^~|]+)", gpt2_words, R"(\p{N}+)",
                                                       R"([0-9][0-9][0-9])"};
 
-// The words of OpenAI's cl100k_base (tiktoken), which Llama 3 and Qwen 2 share but for the length of numbers.
-// The contractions are (?i:'s|…) there; spelt out, so that U+017F (ſ) is no s.
+// The words of OpenAI's cl100k_base (tiktoken), which Llama 3 and Qwen 2 share except for number lengths. Its
+// contractions are (?i:'s|…); they are spelled out here so that U+017F (ſ) does not match s.
 constexpr std::array<std::string_view, 1> llama3 = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
@@ -35,12 +35,12 @@ constexpr std::array<std::string_view, 1> qwen2 = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// Qwen 3.5: the same, with combining marks as parts of words.
+// Qwen 3.5: like Qwen 2, with combining marks as parts of words.
 constexpr std::array<std::string_view, 1> qwen35 = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N})"
     R"(| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// Seed-Coder: line ends are no part of the punctuation before them.
+// Seed-Coder: line ends do not belong to the punctuation before them.
 constexpr std::array<std::string_view, 1> seed_coder = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
     R"(| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)"};
@@ -50,26 +50,26 @@ constexpr std::array<std::string_view, 1> bailing = {
     R"('(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)"};
 
-// MiniCPM 5: numbers are cut out first, by three.
+// MiniCPM 5: numbers are split off first, in groups of three digits.
 constexpr std::array<std::string_view, 2> minicpm5 = {
     R"(\p{N}{1,3})",
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+)"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// EXAONE's experts: words with single spaces between them stay together. What is repeated never has to be
-// given back, which the possessive quantifiers say.
+// EXAONE's mixture of experts: words with single spaces between them stay together. Repetitions never need to
+// backtrack, hence the possessive quantifiers.
 constexpr std::array<std::string_view, 1> exaone_moe = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]))"
     R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*+(?: \p{L}\p{M}*+)*+)++|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)"};
 
-// Mistral's Tekken. A word is capitals then small letters.
+// Mistral's Tekken. A word consists of capitals followed by small letters.
 constexpr std::array<std::string_view, 1> tekken = {
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
     R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// The words of OpenAI's o200k_base (tiktoken): Tekken's with contractions behind them, numbers by three.
+// The words of OpenAI's o200k_base (tiktoken): Tekken's followed by contractions; numbers by three digits.
 constexpr std::string_view gpt4o_words =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
@@ -78,14 +78,14 @@ constexpr std::string_view gpt4o_words =
     R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::array<std::string_view, 1> gpt4o = {gpt4o_words};
 
-// Cohere's Tiny Aya: the same once numbers are cut by three from their end, which \d{1,3}(?=(?:\d{3})*\b)
-// does in the tokenizer.json, in time quadratic in their length. Here a number is cut out, then what it has
-// over threes, then the threes.
+// Cohere's Tiny Aya: like o200k_base, after numbers are grouped in threes from their end. Its tokenizer.json
+// uses \d{1,3}(?=(?:\d{3})*\b), which is quadratic in their length. Here a number is split off first, then
+// its leading one or two extra digits, then its groups of three.
 constexpr std::array<std::string_view, 4> tiny_aya = {R"((?<!\d)\d++(?!\w))", R"(\A\d{1,2}(?=(?:\d{3})++\z))",
                                                       R"(\d{3})", gpt4o_words};
 
-// Kimi K2 (tokenization_kimi.py): o200k_base's words without Chinese characters, which are words of their
-// own. Its classes are intersections with "no Han", written as what is in none of the others.
+// Kimi K2 (tokenization_kimi.py): o200k_base's words without Chinese characters, which form their own words.
+// Its classes are intersections with "no Han", written here as negated unions.
 constexpr std::array<std::string_view, 1> kimi_k2 = {
     R"(\p{Han}+)"
     R"(|[^\r\n\p{L}\p{N}]?[^\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]*)"
@@ -94,8 +94,8 @@ constexpr std::array<std::string_view, 1> kimi_k2 = {
     R"([^\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
     R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// Youtu-LLM: Korean, wide punctuation, Bopomofo, and Chinese with Japanese are cut out first; then Tekken's
-// words with contractions behind them.
+// Youtu-LLM: Korean, wide punctuation, Bopomofo, and Chinese with Japanese are split off first; then Tekken's
+// words followed by contractions.
 constexpr std::array<std::string_view, 2> youtu = {
     R"([\x{AC00}-\x{D7A3}\x{3131}-\x{318E}]+)"
     R"(|[\x{FF01}\x{2026}\x{201C}\x{201D}\x{2018}\x{2019}\x{2014}\x{FF1A}\x{FF1B}\x{FF0C}\x{3001}-\x{303F})"
@@ -106,13 +106,13 @@ constexpr std::array<std::string_view, 2> youtu = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?)"
     R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// BLOOM: what is neither space nor one of these marks; in Viking every digit is a word.
+// BLOOM: a word has neither spaces nor these punctuation marks. In Viking, every digit is a word.
 constexpr std::string_view bloom_words =
     R"( ?[^(\s|.,!?\x{2026}\x{3002}\x{FF0C}\x{3001}\x{964}\x{6D4}\x{60C})]+)";
 constexpr std::array<std::string_view, 1> bloom = {bloom_words};
 constexpr std::array<std::string_view, 2> viking = {bloom_words, R"(\p{N})"};
 
-// SuperBPE: numbers are cut out, and their digits by three from their end; all else stays together.
+// SuperBPE: only numbers are split off, in groups of three digits from their end.
 constexpr std::array<std::string_view, 3> superbpe = {R"(\p{N}+)", R"(\A\d{1,2}(?=(?:\d{3})++\z))",
                                                       R"(\d{3})"};
 
@@ -122,16 +122,16 @@ constexpr std::array<std::string_view, 3> deepseek_v3 = {
     R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)re"
     R"re(| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)re"};
 
-// DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not
-// count the spaces from U+1680 to U+3000.
+// DeepSeek (tokenizer.json: a Sequence of Splits). Its class is "[一-龥ࠀ-一가-퟿]+"; GGUF's form
+// excludes the spaces from U+1680 to U+3000.
 constexpr std::string_view deepseek_cjk =
     R"([\x{800}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF})"
     R"(\x{3001}-\x{9FA5}\x{AC00}-\x{D7FF}]+)";
 constexpr std::array<std::string_view, 5> deepseek_coder = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
                                                             deepseek_cjk, R"(\p{N})"};
 
-// Its letters are spelt out: those with case, as of an older Unicode. "\s+$" is written so that it fails at
-// once inside a run of spaces.
+// Its letters are listed: those with case in an older version of Unicode. "\s+$" is written such that it
+// fails immediately inside a run of spaces.
 constexpr std::array<std::string_view, 6> deepseek_llm = {
     R"([\r\n])",
     R"(\s?[A-Za-z\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}\x{1BC}-\x{1BF}\x{1C4}-\x{293}\x{295}-\x{2AF})"

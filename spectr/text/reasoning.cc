@@ -36,7 +36,7 @@ std::size_t leading_space(std::string_view text) {
   return std::min(text.find_first_not_of(blanks), text.size());
 }
 
-/// Bytes of the text before the white space at its end.
+/// Returns the length of the text without trailing white space.
 std::size_t without_trailing_space(std::string_view text) {
   return text.find_last_not_of(blanks) + 1;  // npos + 1 is 0
 }
@@ -45,7 +45,7 @@ std::vector<std::string> as_words(std::span<const std::string_view> texts) {
   return {texts.begin(), texts.end()};
 }
 
-/// Thoughts at the beginning, between tags, perhaps in several such blocks.
+/// Splits an answer with one or several blocks of tagged reasoning at its beginning.
 class TaggedSplitter final : public ReasoningSplitter {
  public:
   explicit TaggedSplitter(const ReasoningForm& form)
@@ -69,8 +69,8 @@ class TaggedSplitter final : public ReasoningSplitter {
  private:
   enum class Place { before, thinking, saying };
 
-  /// Goes on as far as what is pending allows, of which nothing comes `last`; whether there may be more to
-  /// do.
+  /// Processes the pending text as far as possible; `last`: no more text follows. Returns true if another
+  /// step may be possible.
   bool step(SplitParts& parts, bool last) {
     switch (place_) {
       case Place::before:
@@ -93,7 +93,7 @@ class TaggedSplitter final : public ReasoningSplitter {
       return true;
     }
     if (!last && form_.open.starts_with(rest)) return false;
-    if (closed_) pending_.erase(0, space);  // behind thoughts, else it is the answer's own
+    if (closed_) pending_.erase(0, space);  // white space after reasoning; otherwise it belongs to the answer
     place_ = Place::saying;
     return true;
   }
@@ -130,14 +130,14 @@ class TaggedSplitter final : public ReasoningSplitter {
   const ReasoningForm& form_;
   StopWords close_, around_;
   Place place_ = Place::before;
-  bool inside_ = false;   // something of the thoughts at hand has been told
-  bool thought_ = false;  // something of any thoughts
-  bool closed_ = false;   // there have been thoughts, perhaps empty ones
+  bool inside_ = false;   // the current block has produced output
+  bool thought_ = false;  // some block has produced output
+  bool closed_ = false;   // there was a block, perhaps an empty one
   std::string pending_;
 };
 
-/// Messages in channels: <|channel|>NAME …<|message|>TEXT<|end|><|start|>assistant<|channel|>… The channel
-/// "analysis" has the thoughts, all others what is said. A text without marks is said.
+/// Splits messages in channels: <|channel|>NAME …<|message|>TEXT<|end|><|start|>assistant<|channel|>… The
+/// channel "analysis" has the reasoning, all others have content. Text without marks is content.
 class HarmonySplitter final : public ReasoningSplitter {
  public:
   explicit HarmonySplitter(bool keeps_calls)
@@ -171,7 +171,7 @@ class HarmonySplitter final : public ReasoningSplitter {
   }
 
  private:
-  /// Takes the first bytes of what is pending, among which is no mark.
+  /// Takes the first `count` bytes of the pending text, which have no mark.
   void take(std::size_t count, SplitParts& parts) {
     if (in_header_) header_.append(pending_, 0, count);
     if (in_name_) {
@@ -185,7 +185,7 @@ class HarmonySplitter final : public ReasoningSplitter {
     pending_.erase(0, count);
   }
 
-  /// Writes the header of a message to a function, which has just ended.
+  /// Writes the header of a message to a function, when the header has just ended.
   void begin_call(SplitParts& parts) {
     constexpr std::string_view to = "to=functions.";
     const std::string header = std::exchange(header_, {});
@@ -201,9 +201,9 @@ class HarmonySplitter final : public ReasoningSplitter {
 
   bool keeps_calls_;
   StopWords marks_;
-  std::string header_;  // of the message at hand, without its marks
+  std::string header_;  // of the current message, without its marks
   bool in_header_ = false, in_name_ = false;
-  bool told_ = false;  // something of the message at hand
+  bool told_ = false;  // the current message has produced output
   bool thought_ = false, said_ = false;
   std::string channel_;
   std::string pending_;

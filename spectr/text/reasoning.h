@@ -9,60 +9,60 @@
 
 namespace spectr {
 
-/// How models of a family tell what they think from what they say.
+/// How models of a family separate reasoning from content.
 struct ReasoningForm {
   enum class Kind {
-    tagged,   ///< an answer may begin with thoughts between `open` and `close`
-    harmony,  ///< it is a sequence of messages, each in a channel (gpt-oss)
+    tagged,   ///< an answer may begin with reasoning between `open` and `close`
+    harmony,  ///< an answer is a sequence of messages, each in a channel (gpt-oss)
   };
   Kind kind;
-  std::string_view open;   ///< of harmony: what stands before an answer in a prompt
-  std::string_view close;  ///< of tagged
-  /// Marks around what is said, which are no part of it.
+  std::string_view open;   ///< harmony: the text before an answer in a prompt
+  std::string_view close;  ///< tagged only
+  /// Marks around the content, which do not belong to it.
   std::span<const std::string_view> around = {};
-  /// Of harmony: content keeps the header of a message to a function, as harmony_call_open, the name of the
-  /// function, and harmony_call_middle. Otherwise its text alone is content.
+  /// Harmony only: the content keeps the header of a message to a function, as harmony_call_open, the
+  /// function's name and harmony_call_middle. Otherwise the content has the text alone.
   bool keeps_calls = false;
 };
 
 inline constexpr std::string_view harmony_call_open = "<|channel|>commentary to=functions.",
                                   harmony_call_middle = "<|message|>";
 
-/// The form that a chat template speaks of; tags <think> where it speaks of none.
+/// Returns the form whose mark a chat template contains; tags <think> if there is none.
 const ReasoningForm& reasoning_form(std::string_view chat_template);
 
-/// Returns the same form for answers whose calls of tools are looked for.
+/// Returns the same form for answers that are searched for tool calls.
 const ReasoningForm& with_calls(const ReasoningForm& form);
 
-/// What a prompt already has of the answer that goes on after it: thoughts that the template opens, and a
+/// Returns the part of an answer that is already in the prompt: reasoning that the template opens, and a
 /// quoted beginning of the answer.
 std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form);
 
-/// Returns the mark behind which the content of an answer begins that has begun with `begun`; empty: no
-/// thoughts have been opened, so that it may begin at once.
+/// Returns the mark after which the content of an answer begins, given its beginning `begun`. Empty: no
+/// reasoning is open, so that the content may begin at once.
 std::string_view content_mark(const ReasoningForm& form, std::string_view begun);
 
-/// The marks that open and close thoughts at the beginning of an answer, as the model writes them.
+/// The marks that open and close reasoning at the beginning of an answer, as the model writes them.
 struct ReasoningMarks {
   std::string_view open, close;
 };
 ReasoningMarks reasoning_marks(const ReasoningForm& form);
 
-/// Divides an answer into thoughts and what is said while it grows. Marks belong to neither, nor does the
-/// white space around thoughts; a mark that is not complete yet is held back.
+/// Splits an answer into reasoning and content while it is generated. Marks belong to neither, nor does white
+/// space around reasoning. An incomplete mark is held back.
 class ReasoningSplitter {
  public:
   struct Parts {
     std::string reasoning, content;
   };
 
-  /// `begun`: the answer's beginning, which is not told again. The form must outlive the splitter.
+  /// `begun`: the answer's beginning, which is not output again. The form must outlive the splitter.
   static std::unique_ptr<ReasoningSplitter> make(const ReasoningForm& form, std::string_view begun = {});
   virtual ~ReasoningSplitter() = default;
 
-  /// What more of the answer's text makes certain. Cost: O(new text).
+  /// Adds text of the answer. Returns the parts that are now certain. Cost: O(new text).
   virtual Parts push(std::string_view text) = 0;
-  /// What was held back when the answer ends.
+  /// Returns the parts that were held back, at the end of the answer.
   virtual Parts finish() = 0;
 };
 

@@ -19,7 +19,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(ascii_white_space) == std::string_view::npos;
 }
 
-/// Bytes from `at` up to the next quote, or to the end of a text of that size; 0 inside a quote.
+/// Returns the bytes from `at` to the next quote, or to the text's end at `size`; 0 inside a quote.
 std::size_t unquoted(std::span<const MarkedText::Span> quotes, std::size_t at, std::size_t size) {
   const auto next = std::ranges::upper_bound(quotes, at, {}, &MarkedText::Span::end);
   if (next == quotes.end()) return size - at;
@@ -51,7 +51,7 @@ const SpecialTokens::Special* SpecialTokens::longest(std::string_view text, std:
                                                      const Dividers& dividers) const {
   if (text.empty()) return nullptr;
   const Special* found = nullptr;
-  // The tokens that begin with the first `length` bytes of the text, the shortest of them first.
+  // The range of tokens that begin with the first `length` bytes of the text, the shortest first.
   const Special* begin = specials_.data() + begins_[byte_at(text, 0)];
   const Special* end = specials_.data() + begins_[byte_at(text, 0) + std::size_t{1}];
   for (std::size_t length = 1; begin != end; ++length) {
@@ -92,15 +92,15 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes)
   struct Found {
     const Special* special;
     std::size_t at;
-    bool operator<(const Found& other) const {  // is to be taken later
+    bool operator<(const Found& other) const {  // true if taken later
       const std::size_t length = special->text.size(), others = other.special->text.size();
       if (length != others) return length < others;
       if (special != other.special) return special->token > other.special->token;
       return at > other.at;
     }
   };
-  // At every place the longest token; where it turns out to overlap one that was taken before, the longest of
-  // those that do not.
+  // Start with the longest token at each position. If it overlaps a token that was taken before, use the
+  // longest one that does not.
   const Dividers divide = dividers(text, quotes);
   const auto longest_at = [&](std::size_t at, std::size_t room) {
     return longest(text.substr(at, room), unquoted(quotes, at, text.size()), divide);
@@ -110,7 +110,7 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes)
     if (const Special* special = longest_at(at, text.size())) everywhere.push_back({special, at});
   }
   std::priority_queue<Found> queue({}, std::move(everywhere));
-  std::map<std::size_t, const Special*> taken;  // by the place
+  std::map<std::size_t, const Special*> taken;  // by position
   while (!queue.empty()) {
     const auto [special, at] = queue.top();
     queue.pop();
@@ -128,7 +128,7 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes)
   }
 
   std::vector<Fragment> fragments;
-  std::size_t end = 0;  // of the fragments
+  std::size_t end = 0;  // end of the fragments so far
   const auto add_plain = [&](std::size_t until) {
     if (until > end) fragments.push_back({text.substr(end, until - end), std::nullopt});
   };

@@ -15,31 +15,31 @@
 
 namespace spectr {
 
-/// A part of a text: a special token, or plain text in between.
+/// A part of a text: a special token, or plain text between special tokens.
 struct Fragment {
   std::string_view text;
   std::optional<Token> token;
 };
 
-/// Finds the tokens of a vocabulary that are taken out of a text before it is tokenized: user-defined ones
-/// always, control and unknown tokens only where the text is trusted ("<s>" is a token then). Tokens of more
-/// than `longest_text` bytes are never found: their text stays plain.
+/// Finds the tokens of a vocabulary that are extracted from a text before tokenization: user-defined ones
+/// always, control and unknown tokens only if the text is trusted ("<s>" is a token then). Tokens of more
+/// than `longest_text` bytes are never found; their text stays plain.
 class SpecialTokens {
  public:
   static constexpr std::size_t longest_text = 256;
 
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  /// The fragments of a text, none empty, without the white space behind tokens that trim it. Longer tokens
-  /// are found first, wherever they stand; of equally long ones the lower id. Cost: O(n log n) for n bytes of
-  /// text, and at each of them O(log m) of m tokens for every byte, at most longest_text, that the text there
-  /// has in common with one of them.
+  /// Returns the fragments of a text, none of them empty, without white space after tokens that trim it.
+  /// Longer tokens take precedence, wherever they occur; ties go to the lower id. Cost: O(n log n) for n
+  /// bytes of text, and at each of them O(log m) for m tokens per byte, at most longest_text, that the text
+  /// has in common with a token.
   std::vector<Fragment> split(std::string_view text, bool parse_special) const;
 
-  /// The same of a text whose quotes are not trusted, and the rest is: a control token is found where no byte
-  /// of it is quoted. Neither is a user-defined token found among quotes that the rest has somewhere, too,
-  /// white space aside: what divides the text there is a control token by its use, and files of several
-  /// models call theirs user-defined.
+  /// Splits a text that is trusted except for its quotes: a control token is found if no byte of it is
+  /// quoted. In quotes, a user-defined token is not found if it also occurs outside the quotes, unless it is
+  /// white space: such a token divides the text like a control token, and files of several models declare
+  /// theirs as user-defined.
   std::vector<Fragment> split(const MarkedText& text) const;
 
  private:
@@ -53,14 +53,14 @@ class SpecialTokens {
   using Dividers = std::set<const Special*>;
 
   std::vector<Fragment> split(std::string_view text, Quotes quotes) const;
-  /// The user-defined tokens outside the quotes.
+  /// Returns the user-defined tokens that occur outside the quotes.
   Dividers dividers(std::string_view text, Quotes quotes) const;
-  /// The longest that `text` begins with, of which the first `trusted` bytes may be any token, and the others
-  /// only parts of user-defined ones that divide nothing; null if there is none.
+  /// Returns the longest token that `text` begins with. Its first `trusted` bytes may be of any token; a
+  /// longer token must be user-defined and not among `dividers`. Returns null if there is none.
   const Special* longest(std::string_view text, std::size_t trusted, const Dividers& dividers) const;
 
-  std::vector<Special> specials_;        // by text
-  std::array<std::size_t, 257> begins_;  // where those with a first byte begin in there
+  std::vector<Special> specials_;        // sorted by text
+  std::array<std::size_t, 257> begins_;  // index of the first special with each first byte
 };
 
 }  // namespace spectr

@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-// Every merge that is tried costs the length of its text: this bounds it.
+// Each attempted merge costs the length of its text; this bounds it.
 constexpr std::size_t longest_merge = 1024;
 
 }  // namespace

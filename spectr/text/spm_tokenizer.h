@@ -10,10 +10,10 @@
 namespace spectr {
 
 /// SentencePiece's byte-pair encoding (Kudo and Richardson 2018): spaces are written as U+2581, and of all
-/// neighbours that together are a token, those with the best score are merged first. Characters that are no
-/// token become byte tokens, or the unknown token where the vocabulary has not all of their bytes; where it
-/// has no unknown token either, they are left out. U+2581 itself comes back as a space. Nothing is merged to
-/// more than 1024 bytes, so that long tokens of a vocabulary made for it cost no more than that at a byte.
+/// adjacent pairs that form a token, the one with the best score is merged first. Characters that are not
+/// tokens become byte tokens, or the unknown token if the vocabulary lacks some of their bytes; without an
+/// unknown token, they are dropped. U+2581 itself decodes to a space. Merges are limited to 1024 bytes, which
+/// bounds the cost of vocabularies with very long tokens.
 class SpmTokenizer final : public Tokenizer {
  public:
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);

@@ -8,22 +8,22 @@
 
 namespace spectr {
 
-/// Words before which a text ends, looked for while it grows piece by piece.
+/// Words before which a text ends; the search is incremental while the text grows.
 class StopWords {
  public:
   StopWords() = default;
-  /// Empty words are ignored.
+  /// Ignores empty words.
   explicit StopWords(std::vector<std::string> words);
 
   struct Found {
     std::size_t begin;  ///< where the text ends
     std::string_view word;
   };
-  /// The first stop word of `text` of which nothing but the beginning lies before `looked`, the length that
-  /// was looked at already. Cost: O(new text · words).
+  /// Returns the first stop word in `text` that ends after the first `looked` bytes, which were searched
+  /// before. Cost: O(new text · words).
   std::optional<Found> find(std::string_view text, std::size_t looked) const;
 
-  /// How much of `text` is certain to stay: what could still become a stop word is not.
+  /// Returns the length of `text` without a suffix that could still become a stop word.
   std::size_t certain(std::string_view text) const;
 
  private:

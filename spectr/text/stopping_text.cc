@@ -21,7 +21,7 @@ void StoppingText::append(const std::string& piece) {
   end_by_line(looked);
 }
 
-/// Ends the text where the lines from byte `looked` on do, unless a stop word has ended it before.
+/// Ends the text if a line that reaches beyond byte `looked` does, unless a stop word has cut it off.
 void StoppingText::end_by_line(std::size_t looked) {
   const auto end = [this](std::size_t size) {
     text_.resize(size);

@@ -11,29 +11,29 @@
 
 namespace spectr {
 
-/// The continuation of a prompt, token by token: whole characters, up to the first stop word or the end that
-/// its lines set.
+/// The continuation of a prompt, token by token. It has whole characters, up to the first stop word or the
+/// end that its lines set.
 class StoppingText {
  public:
-  /// The tokenizer must outlive it. The text ends before the first character of a line, other than its first,
-  /// that follows fewer than `min_indent` blanks and tabs.
+  /// The tokenizer must outlive it. The text ends before the first non-blank character of any line after the
+  /// first with fewer than `min_indent` blanks and tabs before it.
   StoppingText(const Tokenizer& tokenizer, std::vector<std::string> stop_words, std::size_t min_indent = 0);
 
-  /// Adds a token; one that ends texts adds nothing to this one. Requires: !stopped(), token within the
+  /// Appends a token; end tokens append nothing. Requires: !stopped(), and a token within the
   /// vocabulary.
   void push(Token token);
-  /// Adds what push() held back, the beginning of a character that did not come to its end, unless a stop
-  /// word is complete.
+  /// Appends the incomplete character that push() held back, if any, unless the text has
+  /// stopped.
   void finish();
-  /// From now on the text ends after its next new line.
+  /// Makes the text end after its next newline.
   void end_at_new_line() { ends_at_new_line_ = true; }
 
   const std::string& text() const { return text_; }
-  /// Bytes of text() that will stay, whatever comes: the rest could still become a stop word.
+  /// Returns the bytes of text() that are final: the rest could still become a stop word.
   std::size_t certain() const;
-  /// Whether the text has ended: a stop word is complete, or a line has ended it.
+  /// True if the text has ended, by a stop word or by a line.
   bool stopped() const { return ended_by_line_ || !stop_word_.empty(); }
-  /// The stop word before which it ended; empty: none.
+  /// Returns the stop word that ended the text; empty if none did.
   const std::string& stop_word() const { return stop_word_; }
 
  private:
@@ -46,7 +46,7 @@ class StoppingText {
   std::string text_;
   std::string stop_word_;
   std::size_t min_indent_;
-  std::optional<std::size_t> indent_;  // blanks so far of a line that has nothing else yet
+  std::optional<std::size_t> indent_;  // blanks so far of a line that is blank up to now
   bool ends_at_new_line_ = false;
   bool ended_by_line_ = false;
 };

@@ -7,27 +7,27 @@
 
 namespace spectr {
 
-/// Turns tokens into text one by one, for showing it while it is generated: what it gives out ends with a
-/// complete UTF-8 character. Bytes that can become part of no character are passed on as they are.
+/// Converts tokens to text one by one, to show it while it is generated: its output always ends with a
+/// complete UTF-8 character. Bytes that cannot belong to any character are passed through.
 class TextStream {
  public:
-  /// `text`: the tokens are a text from its beginning, and the spaces that encode() puts in are taken out.
-  /// `continuation`: they go on after a prompt, and nothing is taken out.
+  /// `text`: the tokens are a text from its beginning; spaces that encode() inserts are removed.
+  /// `continuation`: they continue a prompt; nothing is removed.
   enum class Start { text, continuation };
 
   /// The tokenizer must outlive the stream.
   TextStream(const Tokenizer& tokenizer, Start start);
 
-  /// Adds a token; returns the text that is now certain, which may be empty.
+  /// Adds a token. Returns the text that is now complete, which may be empty.
   /// Requires: token within the vocabulary.
   std::string push(Token token);
-  /// Returns what push() has held back: the beginning of a character that did not come to its end.
+  /// Returns what push() has held back: the bytes of an incomplete character.
   std::string finish();
 
  private:
   const Tokenizer& tokenizer_;
   bool removes_spaces_;
-  bool after_added_space_;  // the next piece begins with a space that encode() has put in
+  bool after_added_space_;  // the next piece begins with a space that encode() has inserted
   std::string held_;
 };
 

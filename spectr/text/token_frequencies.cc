@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view magic = "spectr-token-frequencies 1 ";
 
-/// Over the texts of all tokens.
+/// Returns a hash of the texts of all tokens.
 std::uint64_t fingerprint_of(const Vocabulary& vocabulary) {
   Fnv1a hash;
   for (Token token = 0; static_cast<std::size_t>(token) < vocabulary.size(); ++token) {
@@ -29,7 +29,7 @@ std::string head_of(std::size_t size, std::uint64_t fingerprint) {
   return fmt::format("{}{} {:016x}", magic, size, fingerprint);
 }
 
-/// The whole number that stands before a blank or the end.
+/// Parses the whole number before a blank or the end.
 std::optional<std::uint64_t> number(std::string_view& line) {
   std::uint64_t value = 0;
   const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), value);

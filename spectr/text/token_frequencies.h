@@ -12,9 +12,9 @@
 
 namespace spectr {
 
-/// How often the tokens of a vocabulary occur in some texts: which of them a draft model should know, see
-/// shortlist_of(). As a file it is text, a line that says of which vocabulary and then one for each token
-/// that occurs, the most frequent first:
+/// How often the tokens of a vocabulary occur in some texts. They determine the tokens that a draft model
+/// should know, see shortlist_of(). The file format is text: a line that identifies the vocabulary, then one
+/// for each token that occurs, the most frequent first:
 ///
 ///     spectr-token-frequencies 1 VOCABULARY-SIZE FINGERPRINT
 ///     TOKEN COUNT
@@ -28,13 +28,13 @@ class TokenFrequencies {
     Token token;
     std::uint64_t count;
   };
-  /// The tokens that occur, the most frequent first, of those that are equally frequent the lower id.
+  /// Returns the tokens that occur, the most frequent first; ties go to the lower id.
   std::vector<Count> ranked() const;
 
-  /// The file of the `most` most frequent ones.
+  /// Returns the file of the `most` most frequent tokens.
   std::string file(std::size_t most) const;
-  /// The tokens of such a file, in its order. Error: a file that cannot be read, is of another form or of
-  /// another vocabulary, or has a token twice: with the file and the line.
+  /// Returns the tokens of such a file, in its order. Fails, with the file and the line, if it cannot be
+  /// read, has another format or vocabulary, or lists a token twice.
   static Result<std::vector<Token>> read(const std::string& path, const Vocabulary& vocabulary);
 
  private:
@@ -43,10 +43,10 @@ class TokenFrequencies {
   std::vector<std::uint64_t> counts_;  // by token
 };
 
-/// The least useful number of tokens of a shortlist.
+/// Minimum useful size of a shortlist.
 inline constexpr std::size_t min_shortlist = 256;
 
-/// These tokens, and those that end texts, ascending: what a draft model computes logits of.
+/// Returns these tokens and the end tokens, ascending: those whose logits a draft model computes.
 std::vector<Token> shortlist_of(std::vector<Token> tokens, const Vocabulary& vocabulary);
 
 }  // namespace spectr

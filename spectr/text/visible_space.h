@@ -5,12 +5,12 @@
 
 namespace spectr {
 
-/// U+2581, as which SentencePiece writes spaces.
+/// U+2581, with which SentencePiece replaces spaces.
 constexpr std::string_view visible_space = "\u2581";
 
-/// The text with its spaces made visible, behind one more where it gets a `prefix`.
+/// Returns the text with its spaces replaced by visible ones, after an additional one if `prefix`.
 std::string with_visible_spaces(std::string_view text, bool prefix);
-/// The text with its visible spaces made spaces.
+/// Returns the text with its visible spaces replaced by spaces.
 std::string with_spaces(std::string_view text);
 
 }  // namespace spectr

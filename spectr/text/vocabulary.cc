@@ -19,14 +19,14 @@ constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 constexpr std::string_view scores_key = "tokenizer.ggml.scores";
 constexpr std::string_view kinds_key = "tokenizer.ggml.token_type";
 constexpr std::string_view add_bos_key = "tokenizer.ggml.add_bos_token";
-// What ends a text besides eos: a turn, a message, a completion in the middle of a file.
+// Keys of end tokens other than eos: of a turn, of a message, of an infilled completion.
 constexpr std::string_view end_keys[] = {
     "tokenizer.ggml.eot_token_id",
     "tokenizer.ggml.eom_token_id",
     "tokenizer.ggml.fim_pad_token_id",
 };
 
-/// The keys of a token of infilling in the file, and the texts by which it is known.
+/// The keys of an infill token in the file, and the texts that identify it.
 struct InfillSource {
   std::optional<Token> InfillTokens::* token;
   std::string_view key, older_key;  // the latter may be empty
@@ -44,7 +44,7 @@ constexpr InfillSource infill_sources[] = {
 };
 
 Result<TokenizerType> read_type(const Gguf& file) {
-  // Of the parts of a split file only the first has a vocabulary.
+  // Only the first part of a split file has a vocabulary.
   if (!file.find(model_key)) SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto model, file.string(model_key));
   if (model == "llama") return TokenizerType::sentencepiece;
@@ -64,7 +64,7 @@ std::optional<int> hex_digit(char digit) {
   return std::nullopt;
 }
 
-/// The byte that "<0x0A>" names.
+/// Returns the byte that "<0x0A>" names.
 std::optional<std::uint8_t> named_byte(std::string_view text) {
   if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return std::nullopt;
   const auto high = hex_digit(text[3]), low = hex_digit(text[4]);
@@ -118,7 +118,7 @@ Result<void> Vocabulary::read_tokens(const Gguf& file) {
   texts_.assign(texts.begin(), texts.end());
   ids_.reserve(texts_.size());
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (!texts_[i].empty()) ids_.emplace(texts_[i], static_cast<Token>(i));  // of one text the lower id
+    if (!texts_[i].empty()) ids_.emplace(texts_[i], static_cast<Token>(i));  // the lower id wins
   }
 
   SPECTR_TRY(scores_, file.reals(scores_key));
@@ -172,7 +172,7 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
     falcon_end = byte_level_default;
   }
   if (type_ == TokenizerType::word_piece) {
-    // [CLS], in newer files as the beginning, and [SEP], whose key is spelled so.
+    // [CLS] is the beginning token in newer files; the key of [SEP] is misspelled in the format.
     SPECTR_TRY(const auto cls, special(file, "tokenizer.ggml.cls_token_id", 101));
     SPECTR_TRY(bos_, special(file, "tokenizer.ggml.bos_token_id", cls));
     SPECTR_TRY(eos_, special(file, "tokenizer.ggml.seperator_token_id", 102));
@@ -199,7 +199,7 @@ std::optional<Token> Vocabulary::known(std::string_view text) const {
   return token && kinds_given_ && kind(*token) == TokenKind::normal ? std::nullopt : token;
 }
 
-/// A token that is known by its text is a control token, whatever the file says: code may have its text.
+/// Reads infill tokens. Those known by their text become control tokens: code may contain the text.
 Result<void> Vocabulary::read_infill(const Gguf& file) {
   for (const InfillSource& source : infill_sources) {
     std::optional<Token>& token = infill_.*source.token;
@@ -253,8 +253,8 @@ Result<void> Vocabulary::read_ends(const Gguf& file) {
   return {};
 }
 
-/// Phi-3's tokenizer.json says of its added tokens what GGUF cannot: rstrip. Known by the model's name, as
-/// llama.cpp does it, or by its architecture and the only SentencePiece vocabulary that this has.
+/// GGUF has no field for rstrip, which Phi-3's tokenizer.json sets. Phi-3 is identified by its name, as in
+/// llama.cpp, or by its architecture, of which no other model has a SentencePiece vocabulary.
 Result<void> Vocabulary::read_trimming(const Gguf& file) {
   SPECTR_TRY(const auto given, file.string("general.name", ""));
   SPECTR_TRY(const auto architecture, file.string("general.architecture", ""));
@@ -283,7 +283,7 @@ Result<void> Vocabulary::read_additions(const Gguf& file) {
   const bool usual = type_ != TokenizerType::byte_level || pretokenizer().add_bos;
   SPECTR_TRY(add_bos_, file.boolean(add_bos_key, usual && bos_));
   const bool word_piece = type_ == TokenizerType::word_piece;
-  // Gemma 4 needs it, and some of its files say otherwise. Of WordPiece no file says it.
+  // Gemma 4 needs it, although some of its files say otherwise. WordPiece files do not say.
   if (type_ == TokenizerType::character_bpe || word_piece) add_bos_ = bos_.has_value();
   SPECTR_TRY(const bool ends, file.boolean("tokenizer.ggml.add_eos_token", word_piece));
   add_eos_ = (ends || word_piece) && eos_;

@@ -17,28 +17,28 @@
 
 namespace spectr {
 
-/// How text becomes tokens: `tokenizer.ggml.model` is "llama", "gpt2", "gemma4" or "bert".
+/// Kinds of tokenizers: `tokenizer.ggml.model` is "llama", "gpt2", "gemma4" or "bert".
 enum class TokenizerType { sentencepiece, byte_level, character_bpe, word_piece };
 
 /// Kinds of tokens, numbered as in the file (where 0, undefined, is read as normal).
 enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 
-/// The tokens around a gap that is to be filled (fill in the middle), as far as a model has them.
+/// The tokens around a gap to be filled (fill in the middle), as far as a model has them.
 struct InfillTokens {
   std::optional<Token> prefix, suffix, middle;
   std::optional<Token> repository, file;  ///< before the name of a repository, and of a file
 };
 
-/// The tokens of a model: texts, scores, kinds, special ids. Owns its strings. Requires of every token that
-/// it is asked about: 0 ≤ token < size().
+/// The tokens of a model: texts, scores, kinds, special ids. Owns its strings. All functions require tokens
+/// with 0 ≤ token < size().
 class Vocabulary {
  public:
-  /// Reads `tokenizer.ggml.*`. Checked: there are tokens, array types and lengths agree, byte tokens are
-  /// <0x00> … <0xFF>, the pre-tokenizer of a byte-level vocabulary is known (where it is not named, old files
-  /// of gpt2 and gptneox mean GPT-2's). Errors name the file and the key. Where several tokens share a text,
-  /// the lowest id is found by it. An id that the file does not give, or that lies outside (a warning), has
-  /// the format's default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a
-  /// control token; bert: unknown 100, beginning 101, end 102) or is absent.
+  /// Reads `tokenizer.ggml.*`. Fails, naming the file and the key, if there are no tokens, array types or
+  /// lengths disagree, byte tokens are not <0x00> … <0xFF>, or the pre-tokenizer of a byte-level vocabulary
+  /// is unknown (a missing one means GPT-2's in old files of gpt2 and gptneox). If several tokens share a
+  /// text, lookups find the lowest id. A special id that is missing or out of range (with a warning) has the
+  /// format's default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a control
+  /// token; bert: unknown 100, beginning 101, end 102) or is absent.
   static Result<Vocabulary> load(const Gguf& file);
 
   Vocabulary(const Vocabulary&) = delete;
@@ -46,15 +46,15 @@ class Vocabulary {
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;
 
-  /// The file that it comes from, for messages.
+  /// Returns the file that the vocabulary comes from, for messages.
   const std::string& source() const { return source_; }
-  /// What the file says that was not taken from it, a line each.
+  /// Returns the settings of the file that were not used, one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
   TokenizerType type() const { return type_; }
-  /// How a byte-level tokenizer cuts text into words. Requires: type() is byte_level.
+  /// Returns how a byte-level tokenizer splits text into words. Requires: type() is byte_level.
   const PretokenizerRule& pretokenizer() const { return *pretokenizer_; }
-  /// Whether text is composed (composed_text) before it is cut. Files do not say so; the tokenizers of Qwen 2
-  /// to 3, of what DeepSeek distilled into them, and of GPT-NeoX do it.
+  /// True if text is composed (composed_text()) before it is split. Files do not say so; the tokenizers of
+  /// Qwen 2 to 3, of DeepSeek's distillations into them, and of GPT-NeoX do it.
   bool composes() const { return composes_; }
 
   std::size_t size() const { return texts_.size(); }
@@ -62,34 +62,34 @@ class Vocabulary {
   float score(Token token) const { return scores_[static_cast<std::size_t>(token)]; }
   TokenKind kind(Token token) const { return kinds_[static_cast<std::size_t>(token)]; }
 
-  /// The token of that text, of any kind.
+  /// Returns the token of that text, of any kind.
   std::optional<Token> find(std::string_view text) const;
-  /// The same among those that plain text may become: no control, unknown or byte token.
+  /// Returns such a token if plain text may become it: not a control, unknown or byte token.
   std::optional<Token> find_plain(std::string_view text) const;
-  /// Whether it adds something to a text: all but unused and unknown tokens, and control tokens that are no
+  /// True if the token adds to a text: any but unused and unknown tokens, and control tokens that are not
   /// markers (known_tokens.h).
   bool is_printed(Token token) const;
-  /// Whether the white space behind it is no text, as behind those of Phi-3 that open and close turns.
+  /// True if white space after the token is not text, as after Phi-3's tokens that open and close turns.
   bool trims_after(Token token) const;
-  /// The token that stands for one byte.
+  /// Returns the token of one byte.
   std::optional<Token> byte_token(std::uint8_t byte) const { return byte_tokens_[byte]; }
-  /// The byte that it stands for. Requires: a token of kind `byte`.
+  /// Returns the byte of a byte token. Requires: a token of kind `byte`.
   char byte(Token token) const;
 
   std::optional<Token> bos() const { return bos_; }
   std::optional<Token> eos() const { return eos_; }
   std::optional<Token> unknown() const { return unknown_; }
-  /// Whether texts begin with bos(). Implies bos().
+  /// True if texts begin with bos(). Implies bos().
   bool add_bos() const { return add_bos_; }
-  /// Whether texts that are not to be continued, such as those of embeddings, end with eos(). Implies eos().
+  /// True if texts that are not to be continued, such as those of embeddings, end with eos(). Implies eos().
   bool add_eos() const { return add_eos_; }
-  /// Tokens that end a text, ascending: eos, those that the file says end a turn, a message or a completion
-  /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …,
-  /// known_tokens.h) unless the file calls them normal text.
+  /// Returns the end tokens, ascending: eos, the tokens that the file declares to end a turn, a message or an
+  /// infilled completion, and tokens whose text is known to end one ("<|im_end|>" …, known_tokens.h) unless
+  /// the file declares them normal text.
   const std::vector<Token>& ends() const { return ends_; }
   bool is_end(Token token) const;
-  /// Returns them as the file gives them (`tokenizer.ggml.fim_pre_token_id` …, or the older `prefix_token_id`
-  /// …), or else as they are known by their text (known_tokens.h).
+  /// Returns the infill tokens that the file declares (`tokenizer.ggml.fim_pre_token_id` …, or the older
+  /// `prefix_token_id` …), or else those identified by their text (known_tokens.h).
   const InfillTokens& infill() const { return infill_; }
 
  private:
@@ -99,7 +99,7 @@ class Vocabulary {
   Result<void> read_kinds(const Gguf& file);
   Result<void> index_bytes(const Gguf& file);
   Result<void> read_special(const Gguf& file);
-  /// The token of that text, unless the file calls it normal text.
+  /// Returns the token of that text, unless the file declares it normal text.
   std::optional<Token> known(std::string_view text) const;
   Result<void> read_infill(const Gguf& file);
   Result<void> read_ends(const Gguf& file);

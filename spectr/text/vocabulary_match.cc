@@ -36,7 +36,7 @@ bool is_special(const Vocabulary& vocabulary, Token token) {
   return kind == TokenKind::control || kind == TokenKind::user_defined || kind == TokenKind::unknown;
 }
 
-/// How an id compares.
+/// Result of comparing an id in two vocabularies.
 enum class Match { same, special, none };
 
 Match compare(const Vocabulary& target, const Vocabulary& draft, Token token) {
@@ -61,7 +61,7 @@ std::unexpected<Error> differ(const Vocabulary& target, const Vocabulary& draft,
                target.source(), what, in_target, in_draft, rest, fitting_drafts(target));
 }
 
-/// A family of published models with one vocabulary, known by a token of it and by its size.
+/// A family of published models with one vocabulary, identified by one of its tokens and by its size.
 struct Family {
   std::string_view token;
   std::size_t min_size, max_size;
@@ -102,7 +102,7 @@ Result<VocabularyDifferences> same_vocabulary(const Vocabulary& target, const Vo
     return differ(target, draft, "the type", describe(target.type()), describe(draft.type()), "");
   const auto size = static_cast<Token>(std::max(target.size(), draft.size()));
   VocabularyDifferences differences;
-  std::size_t others = 0;  // that are plain text in one of them
+  std::size_t others = 0;  // differing ids that are plain text in one of them
   std::optional<Token> first;
   for (Token token = 0; token < size; ++token) {
     const Match match = compare(target, draft, token);

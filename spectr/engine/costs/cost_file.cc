@@ -18,7 +18,7 @@
 namespace spectr {
 namespace {
 
-/// Over the formats and shapes of all weights, which decide what passes cost.
+/// Returns a hash of the formats and shapes of all weights, which determine the cost of passes.
 std::uint64_t layout_of(const ModelSpec& spec) {
   Fnv1a hash;
   for (const WeightSpec& weight : spec.weights) {
@@ -41,14 +41,14 @@ std::string describe(const Transformer& model) {
                      name_of(model.kv().values), place.empty() ? "" : ", on " + place);
 }
 
-/// The models, the target first.
+/// Returns the key of an entry: the models, the target first, and the machine.
 std::string key_of(const Transformer& target, std::span<const Transformer* const> drafts, int threads) {
   std::string key = describe(target) + " | ";
   for (const Transformer* draft : drafts) key += describe(*draft) + " | ";
   return key + machine(threads);
 }
 
-/// About how many seconds a measurement takes: three and some, or the passes of one round over all models.
+/// Estimates the seconds of a measurement: three or more, or one round of passes over all models.
 int seconds_to_measure(const Transformer& target, std::span<const Transformer* const> drafts) {
   constexpr double bytes_per_second = 2e8;  // of weights, over all passes of a round
   std::size_t bytes = 0;
@@ -57,7 +57,7 @@ int seconds_to_measure(const Transformer& target, std::span<const Transformer* c
   return std::max(5, static_cast<int>(static_cast<double>(bytes) / bytes_per_second));
 }
 
-/// Measures the costs of passes now.
+/// Measures the costs of passes.
 Result<CostEntry> measure(const Transformer& target, std::span<const Transformer* const> drafts,
                           const CostFileOptions& options) {
   options.tell(fmt::format("measuring this machine once, about {} s", seconds_to_measure(target, drafts)));
@@ -70,7 +70,7 @@ Result<CostEntry> measure(const Transformer& target, std::span<const Transformer
   return entry;
 }
 
-/// Tries the file as it is and the smallest variant: the others take as long to load again.
+/// Tries the file as it is and the smallest variant; the other one would take as long to load again.
 Result<SlimTrials> try_draft(const Transformer& target, const Tokenizer& tokenizer,
                              const std::filesystem::path& draft, ThreadPool& pool, const LoadOptions& load,
                              const CostFileOptions& options) {
@@ -117,7 +117,7 @@ Result<ChosenDraft> CostFile::slim(const Transformer& target, const Tokenizer& t
 LoadOptions CostFile::with_slim_drafts(LoadOptions options) const {
   if (!options.draft_device.empty()) return options;
   LoadOptions silent = options;
-  silent.progress = {};  // trials report their own
+  silent.progress = {};  // trials report their own progress
   options.choose_draft = [file = *this, plain = std::move(silent)](
                              const Transformer& target, const Tokenizer& tokenizer,
                              const std::filesystem::path& draft,
@@ -149,7 +149,7 @@ Result<std::shared_ptr<const Costs>> CostFile::costs(const Transformer& target,
                                                      std::span<const Transformer* const> drafts,
                                                      int threads) const {
   const std::string key = key_of(target, drafts, threads);
-  // Costs are measured again if passes did not take them, or if another build has left them in the default
+  // Measure costs again if passes took another time, or if another build has written them to the default
   // file.
   const auto holds = [&](std::string_view json) -> Result<bool> {
     const auto entry = cost_entry(json, drafts.size());

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The names of the kinds of distributions whose acceptance an entry knows, by Support.
+/// Names of the kinds of distributions whose acceptance an entry has, by Support.
 constexpr const char* support_names[support_count] = {"whole", "cut", "point"};
 
 Json to_json(const CostCurve& curve) {
@@ -49,7 +49,7 @@ CostCurve curve_from(const Json& curve) {
                                      .per_token = seconds_from(curve.at("attention"))});
 }
 
-/// What earlier completions have taught, where an entry has it.
+/// Returns the acceptance learned from earlier completions, if an entry has it.
 decltype(DraftCosts::learned) learned_from(const Json& draft) {
   decltype(DraftCosts::learned) learned;
   const auto all = draft.find("learned");
@@ -69,7 +69,7 @@ decltype(DraftCosts::learned) learned_from(const Json& draft) {
   return learned;
 }
 
-/// The options by the names that their flags have.
+/// Converts the options, under the names of their flags.
 Json to_json(const SlimOptions& slim) {
   const auto* words = std::get_if<std::size_t>(&slim.words);
   return {{"type", slim.type ? Json(format_of(*slim.type).name) : Json(nullptr)},

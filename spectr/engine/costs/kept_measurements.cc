@@ -23,23 +23,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Entries in the order in which they were added.
+/// Entries in insertion order.
 using Entries = nlohmann::ordered_json;
 
-/// Returns an empty path if there is no place for the file.
+/// Returns an empty path if there is no folder for the file.
 std::string default_path() {
   const std::string folder = measurements_folder();
   return folder.empty() ? folder : folder + "/costs.json";
 }
 
-/// Whether a file holds entries of costs, of this version or of others, and nothing else.
+/// True if a file has only entries of costs, of this version or others.
 bool holds_costs(const Entries& all) {
   return all.is_object() && std::ranges::all_of(all, [](const Entries& entry) {
            return entry.is_object() && entry.contains("target");
          });
 }
 
-/// Where a file is, or its links lead to.
+/// Returns the path of a file, following links.
 fs::path place_of(const std::string& name) {
   std::error_code failed;
   fs::path place = name;
@@ -48,11 +48,11 @@ fs::path place_of(const std::string& name) {
   return place;
 }
 
-/// Makes the folder of a file. Returns why that file cannot be replaced, if it cannot.
+/// Creates the folder of a file. Returns an error if that file cannot be replaced.
 std::error_code prepare(const fs::path& path) {
   std::error_code failed;
   if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
-    return {errno, std::generic_category()};  // to rename, a folder's permission would do
+    return {errno, std::generic_category()};  // the folder's permission would suffice for the rename
   const fs::path folder = fs::absolute(path, failed).parent_path();
   if (!failed) fs::create_directories(folder, failed);
   if (!failed && access(folder.c_str(), W_OK) != 0) failed.assign(errno, std::generic_category());
@@ -63,7 +63,7 @@ std::string unwritable(const std::string& path, std::error_code why) {
   return fmt::format("'{}' cannot be written: {}", path, why.message());
 }
 
-/// Returns the entries of a file; none if there is no file.
+/// Returns the entries of a file; empty if there is no file.
 Result<Entries> read_entries(const std::string& path) {
   std::error_code unknown;
   const bool there = !path.empty() && fs::exists(path, unknown);
@@ -79,9 +79,9 @@ Result<Entries> read_entries(const std::string& path) {
   return all;
 }
 
-/// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
-/// leaves the old one. A link stays, and leads to what is written; so do permissions. Returns why it cannot
-/// be done, if it cannot.
+/// Writes a temporary file and renames it, so that readers never see a partial file, and a full disk
+/// leaves the old one intact. Links and permissions are preserved. Returns an error if that is not
+/// possible.
 std::error_code replace_file(const fs::path& place, const std::string& contents) {
   std::error_code failed = prepare(place);
   if (failed) return failed;
@@ -104,9 +104,9 @@ std::error_code replace_file(const fs::path& place, const std::string& contents)
   return failed;
 }
 
-/// Keeps other programs from measuring while this one does, which would disturb both: they wait, and find
-/// what this one has kept. The folder of the file is locked; where it cannot be, as on some network file
-/// systems, nobody waits.
+/// Keeps other programs from measuring at the same time, which would disturb both: they wait and then find
+/// this program's result. Locks the folder of the file; without lock support, as on some network file
+/// systems, there is no waiting.
 class MeasuringAlone {
  public:
   MeasuringAlone(const std::string& file, const KeptMeasurements::Tell& tell) {
@@ -131,9 +131,9 @@ class MeasuringAlone {
 };
 
 /// Holds the lock of a file while it is read, edited and replaced, so that no other program's edit is lost.
-/// The lock is that of the file which is there: replacing it by another one releases it to the next program.
-/// A file that is missing has no lock, and where locks do not exist, as on some network file systems, nobody
-/// waits.
+/// The lock belongs to the current file; replacing the file passes the lock on to the next program. A
+/// missing file has no lock, and without lock support, as on some network file systems, there is no
+/// waiting.
 class EditingAlone {
  public:
   explicit EditingAlone(const std::string& path) {
@@ -177,7 +177,7 @@ KeptMeasurements::KeptMeasurements(const std::optional<std::string>& path, Tell 
 Result<KeptMeasurements::Entry> KeptMeasurements::entry(
     const std::string& key, const std::function<Result<bool>(std::string_view json)>& holds,
     const std::function<Result<std::string>()>& measure) const {
-  // The usable entry of the key; none: it has to be measured.
+  // Returns the usable entry of the key; none if it has to be measured.
   const auto find = [&](const Result<Entries>& all) -> Result<std::optional<std::string>> {
     if (!all && named_) return std::unexpected(all.error());
     if (!all || !all->contains(key)) return std::nullopt;
@@ -191,14 +191,14 @@ Result<KeptMeasurements::Entry> KeptMeasurements::entry(
   if (found) return Entry{*std::move(found), true};
   const MeasuringAlone alone(path_, tell_);
   SPECTR_TRY(found, find(read_entries(path_)));
-  if (found) return Entry{*std::move(found), true};  // somebody else was faster
+  if (found) return Entry{*std::move(found), true};  // another program was faster
   if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
-    return error(ErrorCode::internal, "{}", unwritable(path_, failed));  // before it takes seconds
+    return error(ErrorCode::internal, "{}", unwritable(path_, failed));  // fail before measuring
   SPECTR_TRY(std::string measured, measure());
   const EditingAlone editing(path_);
   Result<Entries> all = read_entries(path_);
   SPECTR_TRY(found, find(all));
-  if (found) return Entry{*std::move(found), true};  // if nobody waits, all go by the entry that came first
+  if (found) return Entry{*std::move(found), true};  // without locks, the first entry wins
   if (!all) all = Entries::object();
   (*all)[key] = Entries::parse(measured);
   SPECTR_TRY(const bool kept, write(all->dump(1) + "\n"));

@@ -5,11 +5,11 @@
 
 namespace spectr {
 
-/// "AMD EPYC", as /proc/cpuinfo has it. On ARM that names nobody: "ARM 0x41/0xd05 and 0x41/0xd0b" are the
-/// numbers of the maker and the part of each kind of core.
+/// Returns the name in /proc/cpuinfo: "AMD EPYC". On ARM, which has no names, returns the implementer and
+/// part numbers of each kind of core: "ARM 0x41/0xd05 and 0x41/0xd0b".
 std::string processor_name();
 
-/// The same from text of this form.
+/// Returns the same from text in the format of /proc/cpuinfo.
 std::string processor_name(std::istream& info);
 
 }  // namespace spectr

@@ -23,7 +23,7 @@ constexpr std::string_view sample =
     "def count_words(text):\n    counts = {}\n    for word in text.lower().split():\n"
     "        counts[word] = counts.get(word, 0) + 1\n    return counts\n";
 
-/// The seconds of a pass of so many rows behind the sample: a lower quartile of a few.
+/// Returns the seconds of a pass of `rows` rows after the sample: the lower quartile of a few passes.
 Result<double> pass_seconds(Session& session, std::span<const Token> text, std::size_t rows) {
   constexpr int passes = 8;
   std::vector<double> seconds;
@@ -39,7 +39,7 @@ Result<double> pass_seconds(Session& session, std::span<const Token> text, std::
   return lower_quartile(std::move(seconds));
 }
 
-/// A model behind the sample: its distributions at every token of it.
+/// A model after the sample, with its distributions at every token of it.
 class Sampled {
  public:
   static Result<Sampled> start(const Transformer& model, std::span<const Token> text) {
@@ -60,7 +60,7 @@ class Sampled {
   }
   Result<double> seconds(std::size_t rows) { return pass_seconds(*session_, text_, rows); }
 
-  static constexpr std::size_t max_rows = 9;  // a token and eight drafts
+  static constexpr std::size_t max_rows = 9;  // one token and eight drafts
 
  private:
   Sampled(std::unique_ptr<Session> session, std::span<const Token> text)
@@ -70,8 +70,8 @@ class Sampled {
   std::span<const Token> text_;
 };
 
-/// The most that chains of one to eight drafts gain on plain decoding, by the seconds of the target's passes
-/// of 1 to 9 rows and of a draft pass: t_1 (1 + a + … + a^L) / (L d + t_{1 + L}).
+/// Returns the maximum speedup over plain decoding of chains of one to eight drafts, given the seconds of the
+/// target's passes of 1 to 9 rows and of a draft pass: t_1 (1 + a + … + a^L) / (L d + t_{1 + L}).
 double best_speedup(const std::array<double, Sampled::max_rows>& target, double draft, double acceptance) {
   double best = 0.0, tokens = 1.0;
   for (std::size_t L = 1; L < target.size(); ++L) {

@@ -8,7 +8,7 @@
 namespace spectr {
 namespace {
 
-/// y = W x + b in double precision, W [rows, x.size()].
+/// Returns y = W x + b, computed in double precision, for W [rows, x.size()].
 std::vector<float> product(std::span<const float> matrix, std::span<const float> bias,
                            std::span<const float> x) {
   std::vector<float> y(matrix.size() / x.size());

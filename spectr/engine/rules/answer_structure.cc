@@ -54,7 +54,7 @@ std::string structural_tag(const std::string& structure, int max_blanks) {
     try {
       const auto grammar = xgrammar::Grammar::FromJSONSchema(node[schema_member].dump(), true, std::nullopt,
                                                              std::nullopt, false, max_blanks);
-      // Other styles than JSON have no grammar of their own here.
+      // Styles other than JSON have no grammar of their own here.
       if (!node.contains("style")) node = {{"type", "grammar"}, {"grammar", grammar.ToString()}};
     } catch (const std::exception& failure) {
       return error("'{}': {}", name, failure.what());

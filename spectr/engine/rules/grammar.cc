@@ -28,7 +28,7 @@ struct Grammar {
 namespace {
 
 constexpr std::chrono::seconds deadline(10);
-constexpr std::size_t max_abandoned = 2;  // compilations that go on after their deadline
+constexpr std::size_t max_abandoned = 2;  // compilations that continue after their deadline
 constexpr std::int64_t cache_bytes = std::int64_t{256} << 20;
 constexpr int max_blanks = 1;  // between two tokens of JSON
 
@@ -41,7 +41,7 @@ xgrammar::TokenizerInfo tokenizer_info(const Tokenizer& tokenizer, std::size_t v
   return {pieces, xgrammar::VocabType::RAW, static_cast<int>(vocabulary), ends};
 }
 
-/// The first line of what the library says, without the place in its sources.
+/// Returns the first line of the library's message, without the position in its sources.
 std::string shown_reason(std::string_view message) {
   constexpr std::size_t max_shown = 300;
   message = message.substr(0, message.find('\n'));
@@ -85,7 +85,7 @@ class Compiler final : public GrammarCompiler {
       const xgrammar_log::Warnings warnings;
       const auto grammar = std::make_shared<const Grammar>(Grammar{compiled(constraint)});
       if (const std::string first = warnings.first(); !first.empty()) {
-        compiler_.ClearCache();  // which would give it without a warning the next time
+        compiler_.ClearCache();  // otherwise the cache would return it without the warning next time
         return error("'{}': {}", constraint.field, shown_reason(first));
       }
       return grammar;
@@ -143,7 +143,7 @@ class GrammarRule final : public LogitRule {
   }
 
  private:
-  /// Makes the matcher's state that of an answer's tokens.
+  /// Synchronizes the matcher with an answer's tokens.
   void follow(std::span<const Token> answer) const {
     const auto differs = std::ranges::mismatch(known_, answer).in1;
     const auto common = static_cast<std::size_t>(differs - known_.begin());
@@ -165,7 +165,7 @@ class GrammarRule final : public LogitRule {
     }
   }
 
-  /// Returns to an answer in which the grammar has not begun.
+  /// Resets to an answer in which the grammar has not begun.
   void forget_begin() const {
     matcher_.Reset();
     accepted_ = 0;
@@ -177,8 +177,8 @@ class GrammarRule final : public LogitRule {
       waiting_ += tokenizer_.piece(token);
   }
 
-  /// Begins the grammar if it begins with the last token. Behind a mark that is the next token after the one
-  /// in which the mark ends.
+  /// Begins the grammar if it begins after the last token: with a mark, at the first token after the one in
+  /// which the mark ends.
   void wait() const {
     if (mark_) {
       if (!triggers_ || begin_at_trigger()) begin_ = known_.size();
@@ -193,7 +193,7 @@ class GrammarRule final : public LogitRule {
     if (!triggers_) begin_ = mark_;
   }
 
-  /// Looks for a trigger that the last token completes, and has the grammar accept the text from there.
+  /// Looks for a trigger completed by the last token, and lets the grammar accept the text from there.
   bool begin_at_trigger() const {
     if (*mark_ == known_.size()) return false;
     const std::size_t before = waiting_.size();
@@ -229,12 +229,12 @@ class GrammarRule final : public LogitRule {
   std::shared_ptr<const GrammarTriggers> triggers_;  // null: none
   // Results for the last sequence.
   mutable std::mutex mutex_;
-  mutable xgrammar::GrammarMatcher matcher_;  // after accepted_ tokens behind begin_
-  mutable std::vector<Token> known_;          // of the answer
-  mutable std::optional<std::size_t> mark_;   // where the mark has ended in known_
-  mutable std::string waiting_;               // text behind the mark, if there are triggers
-  mutable std::optional<std::size_t> begin_;  // of what the matcher accepts token by token, in known_
-  mutable std::size_t accepted_ = 0;          // fewer than there are: the grammar excludes the others
+  mutable xgrammar::GrammarMatcher matcher_;  // after accepted_ tokens from begin_ on
+  mutable std::vector<Token> known_;          // tokens of the answer
+  mutable std::optional<std::size_t> mark_;   // end of the mark in known_
+  mutable std::string waiting_;               // text after the mark, if there are triggers
+  mutable std::optional<std::size_t> begin_;  // first token in known_ that the matcher accepts one by one
+  mutable std::size_t accepted_ = 0;          // less than all: the grammar excludes the next token
 };
 
 }  // namespace

@@ -15,12 +15,12 @@ struct pcre2_real_code_8;
 
 namespace spectr {
 
-/// Something in an answer with which a lazy grammar begins.
+/// A trigger in an answer, at which a lazy grammar begins.
 struct GrammarTrigger {
   enum class Kind {
     word,          ///< a text
     token,         ///< a token
-    pattern,       ///< a match of a regular expression
+    pattern,       ///< the match of a regular expression
     pattern_full,  ///< a regular expression that matches the whole answer so far
   };
   Kind kind;
@@ -28,7 +28,7 @@ struct GrammarTrigger {
   Token token = 0;
 };
 
-/// Triggers, ready to be searched for. Immutable; thread-safe.
+/// Compiled triggers for searching. Immutable; thread-safe.
 class GrammarTriggers {
  public:
   /// Fails if a word or an expression is empty, malformed or longer than 4096 bytes. `field` names them.
@@ -36,9 +36,9 @@ class GrammarTriggers {
                                                              std::string_view field);
 
   /// Returns where the grammar begins in the text of an answer that has just grown by a token: at the token,
-  /// at the word, at the first group of the match that is not empty, or at the match. None: nowhere yet.
-  /// `known`: bytes of the text before the token. Cost: O(new text) for words, O(text) for expressions, and
-  /// at most a million steps for each of these.
+  /// at the word, at the first non-empty group of the match, or at the match. Returns nothing if there is no
+  /// trigger yet. `known`: bytes of the text before the token. Cost: O(new text) for words, O(text) for
+  /// expressions, with at most a million steps for each expression.
   std::optional<std::size_t> find(std::string_view text, std::size_t known, Token last) const;
 
  private:

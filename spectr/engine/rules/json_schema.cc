@@ -15,7 +15,7 @@ using Schema = nlohmann::json;
 
 constexpr std::size_t max_depth = 48;
 constexpr std::size_t max_schemas = 10'000;
-constexpr double max_count = 1000;  // a bounded repetition is written out
+constexpr double max_count = 1000;  // bounded repetitions are expanded
 
 constexpr std::string_view never[] = {"not",
                                       "if",
@@ -32,7 +32,7 @@ constexpr std::string_view never[] = {"not",
                                       "additionalItems"};
 constexpr std::string_view counts[] = {"minLength", "maxLength",     "minItems",
                                        "maxItems",  "minProperties", "maxProperties"};
-// A schema with one of these is nothing but it.
+// Keywords that determine a schema on their own.
 constexpr std::string_view whole[] = {"$ref", "const", "enum", "anyOf", "oneOf", "allOf"};
 constexpr std::string_view assertions[] = {"properties",        "required",         "additionalProperties",
                                            "patternProperties", "propertyNames",    "items",
@@ -47,13 +47,13 @@ constexpr std::string_view schemas_in_lists[] = {"anyOf", "oneOf", "allOf", "pre
 constexpr std::string_view single_schemas[] = {"items", "additionalProperties", "propertyNames",
                                                "unevaluatedProperties", "unevaluatedItems"};
 
-/// The member of an object; null where it is none, or has none of that name.
+/// Returns a member of an object; null if it is not an object or has no such member.
 const Schema* member(const Schema& schema, std::string_view name) {
   const auto found = schema.is_object() ? schema.find(name) : schema.end();
   return schema.is_object() && found != schema.end() ? &*found : nullptr;
 }
 
-/// The types that a schema names; empty: any.
+/// Returns the types of a schema; empty: any.
 std::set<std::string> types_of(const Schema& schema) {
   std::set<std::string> types;
   const Schema* type = member(schema, "type");
@@ -64,7 +64,7 @@ std::set<std::string> types_of(const Schema& schema) {
   return types;
 }
 
-/// The values that a schema lists; none: it lists none.
+/// Returns the values that a schema lists; null if it lists none.
 const Schema* listed(const Schema& schema, Schema& storage) {
   if (const Schema* value = member(schema, "const")) return &(storage = Schema::array({*value}));
   const Schema* values = member(schema, "enum");
@@ -83,7 +83,7 @@ bool requires_property(const Schema& schema, const std::string& name) {
          std::find(required->begin(), required->end(), Schema(name)) != required->end();
 }
 
-/// Whether no value fits both schemas: their types differ, or the values that they list, or those of a
+/// True if no value fits both schemas: their types are disjoint, or their listed values are, or those of a
 /// property that both require.
 bool exclude_each_other(const Schema& a, const Schema& b) {
   Schema of_a, of_b;
@@ -111,7 +111,7 @@ class Checker {
   Result<void> check(const Schema& schema, const std::string& place, std::size_t depth) {
     if (depth > max_depth) return error("'{}' is nested deeper than {} schemas", field_, max_depth);
     if (++schemas_ > max_schemas) return error("'{}' has more than {} schemas", field_, max_schemas);
-    if (!schema.is_object()) return {};  // true, false, or what the compiler names
+    if (!schema.is_object()) return {};  // true, false, or an error of the compiler
     SPECTR_TRY_VOID(check_keywords(schema, place));
     for (const std::string_view name : schemas_by_name) {
       const Schema* all = member(schema, name);
@@ -161,7 +161,7 @@ class Checker {
     return check_exclusive(schema, place);
   }
 
-  /// Refuses keywords that would be ignored next to one that decides.
+  /// Refuses keywords that would be ignored next to one that determines the schema.
   Result<void> check_combination(const Schema& schema, const std::string& place) const {
     const auto decides =
         std::ranges::find_if(whole, [&](std::string_view name) { return schema.contains(name); });
@@ -174,13 +174,13 @@ class Checker {
         return refuse(name, place, fmt::format("beside '{}' is not supported", *decides));
     const Schema* branches = member(schema, *decides);
     if (!schema.contains("type") || *decides == "const" || *decides == "enum") return {};
-    // A type beside branches that all have one of their own says nothing new.
+    // A type next to branches that all have their own types is redundant.
     const auto has_type = [](const Schema& branch) { return !types_of(branch).empty(); };
     if (branches->is_array() && std::all_of(branches->begin(), branches->end(), has_type)) return {};
     return refuse("type", place, fmt::format("beside '{}' is not supported", *decides));
   }
 
-  /// oneOf is compiled as anyOf, which is the same where no value fits two schemas.
+  /// oneOf is compiled as anyOf, which is equivalent if no value fits two schemas.
   Result<void> check_exclusive(const Schema& schema, const std::string& place) const {
     const Schema* branches = member(schema, "oneOf");
     if (branches == nullptr || !branches->is_array()) return {};
@@ -200,7 +200,7 @@ class Checker {
 }  // namespace
 
 Result<void> check_json_schema(const std::string& schema, std::string_view field) {
-  // Deeper nesting than that of schemas is refused before anything recurses.
+  // Too deep nesting of any kind is refused before anything recurses.
   std::size_t depth = 0;
   bool is_too_deep = false;
   const auto parsed = Schema::parse(

@@ -1,4 +1,4 @@
-// Stands in for grammar.cc in builds without the component grammar.
+// Replaces grammar.cc in builds without the component "grammar".
 #include <utility>
 
 #include "spectr/engine/rules/grammar.h"
@@ -18,7 +18,7 @@ std::shared_ptr<const LogitRule> grammar_rule(std::shared_ptr<const Grammar> /*g
                                               const Tokenizer& /*tokenizer*/, std::size_t /*prompt*/,
                                               std::string /*after*/,
                                               std::shared_ptr<const GrammarTriggers> /*triggers*/) {
-  return nullptr;  // there is no grammar to call it with
+  return nullptr;  // never called: no grammar can be created
 }
 
 }  // namespace spectr

@@ -74,7 +74,7 @@ Result<void> ReasoningBudget::apply(std::span<const Token> sequence, std::span<d
   }
   const State& state = states_.back();
   if (state.place != Place::reasoning || state.spent < budget_ || state.forced >= ending_.size()) return {};
-  // Another token than the ending's has been excluded before.
+  // An earlier mask has already excluded the tokens other than those of the ending.
   const auto forced = std::span(ending_).first(state.forced);
   if (!std::ranges::equal(answer.last(state.forced), forced)) return {};
   const auto next = static_cast<std::size_t>(ending_[state.forced]);

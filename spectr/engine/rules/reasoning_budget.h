@@ -14,16 +14,16 @@
 
 namespace spectr {
 
-/// Ends the reasoning of an answer that has used up a budget of tokens: from then on only the tokens of a
-/// message and of the closing mark may follow, one after the other.
+/// Ends the reasoning of an answer once it has used up a budget of tokens: from then on, only the tokens of a
+/// message and of the closing mark are allowed, in order.
 ///
-/// Reasoning begins where the prompt has opened it or the answer begins with the opening mark, and ends with
-/// the closing mark, in whatever tokens the model writes them. All reasoning of an answer shares the budget.
-/// Cost: O(1) for each token that the sequence has beyond the last one asked for, and O(V).
+/// Reasoning begins if the prompt has opened it or the answer begins with the opening mark, and ends with the
+/// closing mark, however the model tokenizes them. All reasoning of an answer shares the budget. Cost: O(1)
+/// for each token since the last sequence asked for, plus O(V).
 class ReasoningBudget final : public LogitRule {
  public:
-  /// `prompt`: how many tokens the prompt has. The tokenizer must outlive the rule. Fails if the form has no
-  /// closing mark (harmony).
+  /// `prompt`: tokens of the prompt. The tokenizer must outlive the rule. Fails if the form has no closing
+  /// mark (harmony).
   static Result<std::shared_ptr<const LogitRule>> make(const Tokenizer& tokenizer, std::size_t prompt,
                                                        const LimitedReasoning& reasoning);
 
@@ -32,17 +32,17 @@ class ReasoningBudget final : public LogitRule {
  private:
   enum class Place { before, reasoning, content };
 
-  /// The state after an answer's tokens up to some place.
+  /// The state after the tokens of an answer up to some position.
   struct State {
     Place place = Place::before;
-    std::size_t spent = 0;   ///< tokens of reasoning within the budget
-    std::size_t forced = 0;  ///< tokens of reasoning after it, since the last opening mark
+    std::size_t spent = 0;   ///< reasoning tokens within the budget
+    std::size_t forced = 0;  ///< reasoning tokens beyond it, since the last opening mark
     std::string pending;     ///< text that may be the beginning of a mark
   };
 
   ReasoningBudget(const Tokenizer& tokenizer, std::size_t prompt, const LimitedReasoning& reasoning);
   State after(State state, Token token) const;
-  /// Reads the text that is pending, as far as it is certain.
+  /// Processes the pending text as far as it is certain.
   void read(State& state) const;
 
   const Tokenizer& tokenizer_;
@@ -50,7 +50,7 @@ class ReasoningBudget final : public LogitRule {
   std::size_t budget_;  // tokens
   std::string open_, close_;
   std::vector<Token> ending_;  // the message and the closing mark
-  // Results for the last sequence: states_[i] is that after the first i tokens of known_.
+  // Cached results for the last sequence: states_[i] is the state after the first i tokens of known_.
   mutable std::mutex mutex_;
   mutable std::vector<Token> known_;
   mutable std::vector<State> states_;

@@ -14,7 +14,7 @@ namespace {
 void add_breaker(std::string_view breaker, const Tokenizer& tokenizer, const std::vector<std::string>& pieces,
                  SequenceBreakers& found) {
   constexpr std::size_t max_tail = 20;                    // tokens
-  std::vector<std::vector<Token>> tails(breaker.size());  // of the breaker behind so many bytes
+  std::vector<std::vector<Token>> tails(breaker.size());  // tails of the breaker, by the bytes before them
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const std::string_view piece = pieces[i];
     const auto token = static_cast<Token>(i);

@@ -12,9 +12,9 @@ namespace spectr {
 constexpr std::size_t max_sequence_breakers = 64;
 constexpr std::size_t max_breaker_bytes = 40;
 
-/// Returns every way in which tokens can spell the sequence breakers of `dry`: a token that holds a breaker,
-/// or one that ends in its beginning and the tokens of the rest. Fails if there are too many breakers, or one
-/// is empty or too long. Cost: O(V) for each breaker.
+/// Returns all ways in which tokens can spell the sequence breakers of `dry`: a token that contains a
+/// breaker, or a token that ends with its beginning, followed by tokens for the rest. Fails if there are too
+/// many breakers, or one is empty or too long. Cost: O(V) for each breaker.
 Result<std::shared_ptr<const SequenceBreakers>> find_sequence_breakers(const DryOptions& dry,
                                                                        const Tokenizer& tokenizer);
 

@@ -1,7 +1,7 @@
-// The formats whose numbers can be read. A new one is a header beside this file and a row of the list below.
+// The formats that can be decoded. To add one, add a header in this folder and an entry in the list below.
 //
 // Kernels are compiled once for each instruction set, and so are decode_scales() and load(): the source file
-// of an instruction set includes this header after it has chosen its compiler target.
+// of an instruction set includes this header after selecting its compiler target.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ namespace spectr {
 template <class... Types>
 struct TypeList {};
 
-/// By their numbers in files.
+/// All supported formats, in the order of their numbers in files.
 using SupportedFormats =
     TypeList<quant::F32,  //
              quant::F16, quant::Q4_0, quant::Q4_1, quant::Q5_0, quant::Q5_1, quant::Q8_0, quant::Q2_K,
@@ -43,29 +43,29 @@ using SupportedFormats =
              quant::IQ3_XXS, quant::IQ1_S, quant::IQ4_NL, quant::IQ3_S, quant::IQ2_S, quant::IQ4_XS,
              quant::IQ1_M, quant::BF16, quant::TQ1_0, quant::TQ2_0, quant::MXFP4, quant::Q1_0, quant::Q2_0>;
 
-/// How numbers that share scales are kept in memory, as a QuantLayout says. Besides what the concept asks for
-/// it has
+/// A format of numbers that share scales, as kept in memory (see QuantLayout). In addition to the members
+/// that the concept checks, it has:
 ///
 ///     decode_scales<Lanes>()   scale() for all columns of a super-block and several rows, see panel_header.h
-///     values                   what quants stand for where they are indices of a table of 16 signed bytes
+///     values                   for quants that are indices: the table of 16 signed bytes
 template <class Format>
 concept KeptFormat = requires(const QuantBlock& block, int i) {
   QuantLayout(Format::layout);
   QuantScale(Format::scale(block, i));  // of the columns [scale_columns · i, scale_columns · (i + 1))
 };
 
-/// How many super-blocks a block of a file becomes.
+/// Number of super-blocks that a block of a file is split into.
 template <class Format>
 constexpr std::size_t parts_of = Format::format.elements / std::size_t{Format::layout.columns};
 
-/// A format of files whose numbers share scales. The file's bits are kept in another order; or, where its
-/// numbers take work to find, as more bits that name the same numbers. Formats that are kept alike have that
-/// in common as `Kept`, which is then what kernels are made for.
+/// A file format whose numbers share scales. In memory, the file's bits are reordered or, if decoding them is
+/// costly, expanded to more bits for the same numbers. Formats with the same representation in memory share
+/// it as `Kept`, which kernels are instantiated for.
 template <class Format>
 concept QuantFormat = KeptFormat<Format> && requires(const std::uint8_t* file, QuantBlock& out) {
   requires Format::format.elements % std::size_t{Format::layout.columns} == 0;
   requires Format::format.bytes <= parts_of<Format>* std::size_t{Format::layout.bytes()};
-  Format::split(file, out);  // takes a block of a file apart; what it becomes has one header
+  Format::split(file, out);  // unpacks a block of a file into one with a single header
 };
 
 template <class Format>
@@ -78,16 +78,16 @@ struct KeptAs<Format> {
   using Type = typename Format::Kept;
 };
 
-/// A format of numbers that stand by themselves. Besides what the concept asks for it has
+/// A format of independent numbers. In addition to the members that the concept checks, it has:
 ///
-///     load<Lanes>()   a vector of numbers that follow one another
+///     load<Lanes>()   loads a vector of consecutive numbers
 template <class Format>
 concept PlainFormat = requires(const std::byte* file) {
   requires Format::format.elements == 1;
   float(Format::value(file));
 };
 
-/// Calls use(Format()) for the format of this type; does nothing where the type is not supported.
+/// Calls use(Format()) for the format of this type; does nothing if the type is not supported.
 template <class Use>
 constexpr void with_format(TensorType type, const Use& use) {
   [&]<class... Formats>(TypeList<Formats...>) {
@@ -96,7 +96,7 @@ constexpr void with_format(TensorType type, const Use& use) {
   }(SupportedFormats());
 }
 
-/// Whether the type is in the list.
+/// True if the type is in the list.
 constexpr bool is_supported(TensorType type) {
   bool found = false;
   with_format(type, [&](auto) { found = true; });

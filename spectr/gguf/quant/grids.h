@@ -1,7 +1,7 @@
-// Formats whose files name numbers by groups of eight or four: an index of a grid, which is a list of such
-// groups, and signs. The grids are those of llama.cpp, which defines the formats (ggml-common.h; in Python,
-// quants.py of the package gguf). In memory each number has an index of a short table of its own, so that a
-// kernel looks numbers up as it does in other formats: exact, in more bits than the file's.
+// Formats whose files store numbers in groups of eight or four: an index into a grid, a list of such groups,
+// and signs. The grids are those of llama.cpp, which defines the formats (ggml-common.h; in Python, quants.py
+// of the package gguf). In memory, each number is an index into a short table, so that kernels look numbers
+// up as for other formats. This is exact but takes more bits than the file.
 #pragma once
 
 #include <bit>
@@ -13,31 +13,31 @@
 
 namespace spectr::quant {
 
-/// Eight quants of 3 bits: two of an entry of a grid, from low to high, and the third of `above`.
+/// Sets eight quants of 3 bits: the low two from a grid entry, from low to high, and the third from `above`.
 inline void set_eight(std::uint16_t entry, int above, std::uint8_t* quants) {
   for (int j = 0; j < 8; ++j) {
     quants[j] = static_cast<std::uint8_t>((entry >> (2 * j) & 3) | (above >> j & 1) << 2);
   }
 }
 
-/// Four quants of 4 bits: three of an entry of a grid, of 4 bits each, and the fourth of `above`.
+/// Sets four quants of 4 bits: the low three from a nibble of a grid entry, and the fourth from `above`.
 inline void set_four(std::uint16_t entry, int above, std::uint8_t* quants) {
   for (int j = 0; j < 4; ++j) {
     quants[j] = static_cast<std::uint8_t>((entry >> (4 * j) & 7) | (above >> j & 1) << 3);
   }
 }
 
-/// Eight signs, of which files have seven: the number of ones is even.
+/// Returns eight signs from the seven in the file: the number of ones is even.
 inline int eight_signs(std::uint32_t seven) {
   return static_cast<int>(seven | static_cast<std::uint32_t>(std::popcount(seven) % 2) << 7);
 }
 
-/// Scale i of four bits; two share a byte, the first in its low nibble.
+/// Returns the 4-bit scale i. Two share a byte, the first in its low nibble.
 inline int nibble(const QuantBlock& block, int i) {
   return block.scales[i / 2] >> (4 * (i % 2)) & 15;
 }
 
-/// Quants of 3 bits in a table of eight numbers, with a scale d (2s + 1) / 8 for sixteen.
+/// Quants are 3-bit indices into a table of eight numbers; sixteen share a scale d (2s + 1) / 8.
 struct EightNumbers {
   static constexpr QuantLayout layout{.columns = 256,
                                       .f16s = 1,
@@ -63,7 +63,7 @@ struct EightNumbers {
   }
 };
 
-/// Quants of 4 bits in a table of sixteen numbers, with a scale d (2s + 1) / 4 for thirty-two.
+/// Quants are 4-bit indices into a table of sixteen numbers; 32 share a scale d (2s + 1) / 4.
 struct SixteenNumbers {
   static constexpr QuantLayout layout{.columns = 256,
                                       .f16s = 1,

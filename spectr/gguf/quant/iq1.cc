@@ -7,7 +7,7 @@
 namespace spectr::quant {
 namespace {
 
-/// Each number, plus one, in two bits.
+/// Each number plus one, in two bits.
 constexpr std::array<std::uint16_t, 2048> grid = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000a, 0x0011, 0x0015, 0x0020, 0x0022, 0x0028, 0x002a, 0x0045, 0x0051,
     0x0054, 0x0056, 0x0065, 0x0080, 0x0082, 0x0088, 0x008a, 0x0095, 0x00a0, 0x00a2, 0x00a8, 0x00aa, 0x0104,
@@ -168,7 +168,7 @@ constexpr std::array<std::uint16_t, 2048> grid = {
     0xaa00, 0xaa02, 0xaa08, 0xaa0a, 0xaa20, 0xaa22, 0xaa28, 0xaa2a, 0xaa51, 0xaa54, 0xaa56, 0xaa80, 0xaa82,
     0xaa88, 0xaa8a, 0xaa95, 0xaaa0, 0xaaa2, 0xaaa8, 0xaaaa};
 
-/// The eight quants of one index; `less`: whether an eighth is taken from them.
+/// Sets the eight quants of one index. `less`: one eighth is subtracted from each instead of added.
 void set_group(int low, int high, int less, std::uint8_t* quants) {
   set_eight(grid[static_cast<std::size_t>(low | high << 8)], less != 0 ? 255 : 0, quants);
 }

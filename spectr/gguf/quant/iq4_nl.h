@@ -19,12 +19,12 @@ struct IQ4_NL {
                                       .scale_columns = 32,
                                       .meaning = QuantLayout::Meaning::table_index};
 
-  /// What quants stand for: numbers that are closer together where weights are likelier. They are those of
-  /// llama.cpp, which defines the format.
+  /// Values of the quants, denser where weights are more frequent. They are those of llama.cpp, which defines
+  /// the format.
   alignas(16) static constexpr std::array<std::int8_t, 16> values = {
       -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
-  /// File: d, 16 bytes of nibbles.
+  /// File layout: d, 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     unpack_nibbles(file + 2, block.quants.data());

@@ -12,8 +12,8 @@
 
 namespace spectr::quant {
 
-/// Eight 6-bit scales, less 32: high pairs of bits in bytes 0 and 1, low nibbles in bytes 2…5. Quants are
-/// indices of the table of IQ4_NL.
+/// Eight 6-bit scales, stored plus 32: their high two bits in bytes 0 and 1, their low nibbles in bytes 2…5.
+/// Quants are indices into the table of IQ4_NL.
 struct IQ4_XS {
   static constexpr TensorFormat format{TensorType::iq4_xs, "IQ4_XS", 256, 136};
   static constexpr QuantLayout layout{.columns = 256,
@@ -24,7 +24,7 @@ struct IQ4_XS {
                                       .meaning = QuantLayout::Meaning::table_index};
   static constexpr const auto& values = IQ4_NL::values;
 
-  /// File: d, 2 bytes of high and 4 of low bits of scales, 8 times 16 bytes of nibbles.
+  /// File layout: d, 2 bytes of high and 4 of low bits of scales, 8 times 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     std::copy_n(file + 2, 6, block.scales.begin());

@@ -11,7 +11,7 @@
 
 namespace spectr::quant {
 
-/// A scale is a power of two, 2^(e − 128), of which a byte has e.
+/// Scales are powers of two, 2^(e − 128), with e in one byte.
 struct MXFP4 {
   static constexpr TensorFormat format{TensorType::mxfp4, "MXFP4", 32, 17};
   static constexpr QuantLayout layout{.columns = 32,
@@ -21,12 +21,12 @@ struct MXFP4 {
                                       .scale_columns = 32,
                                       .meaning = QuantLayout::Meaning::table_index};
 
-  /// What quants stand for: twice the floats of a sign, two bits of exponent and one of fraction (E2M1 of the
-  /// OCP's Microscaling Formats).
+  /// Values of the quants: twice the floats with a sign, two bits of exponent and one of fraction (E2M1 of
+  /// the OCP Microscaling Formats).
   alignas(16) static constexpr std::array<std::int8_t, 16> values = {0, 1,  2,  3,  4,  6,  8,  12,
                                                                      0, -1, -2, -3, -4, -6, -8, -12};
 
-  /// File: e, 16 bytes of nibbles.
+  /// File layout: e, 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.scales[0] = file[0];
     unpack_nibbles(file + 1, block.quants.data());
@@ -34,7 +34,7 @@ struct MXFP4 {
 
   static QuantScale scale(const QuantBlock& block, int) { return {std::ldexp(1.0f, block.scales[0] - 128)}; }
 
-  /// h² (1 + (e mod 2)) with h = 2^(⌊e / 2⌋ − 64): each e has an h with a normal exponent.
+  /// Computes h² (1 + (e mod 2)) with h = 2^(⌊e / 2⌋ − 64), whose exponent is normal for every e.
   template <class Lanes>
   [[gnu::always_inline]] static void decode_scales(PanelHeader<Lanes> header, Floats<Lanes>* scales,
                                                    Floats<Lanes>*) {

@@ -1,5 +1,5 @@
-// How formats decode the scales of several rows of a matrix at once. Kernels keep quantized matrices as
-// panels of 16 rows; `Lanes` is an instruction set, whose vectors are of `lanes` of these rows.
+// Decoding of the scales of several rows of a matrix at once. Kernels keep quantized matrices as panels of 16
+// rows; `Lanes` is an instruction set whose vectors hold `lanes` of these rows.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace spectr::quant {
 template <class Lanes>
 using Floats = typename Lanes::Floats;
 
-/// The header of a super-block of a panel: each factor of 16 bits and then each scale byte, side by side for
-/// the 16 rows. It is read as vectors of the rows from `lane` on.
+/// The header of a super-block of a panel: each 16-bit factor and then each scale byte, for the 16 rows side
+/// by side. It is read as vectors of rows, starting at `lane`.
 template <class Lanes>
 class PanelHeader {
  public:
@@ -36,20 +36,20 @@ class PanelHeader {
   std::size_t lane_;
 };
 
-/// factor · small.
+/// Returns factor · small.
 template <class Lanes>
 [[gnu::always_inline]] inline Floats<Lanes> times(Floats<Lanes> factor, typename Lanes::Ints small) {
   return Lanes::multiply(factor, Lanes::to_float(small));
 }
 
-/// factor · (2 · (the four bits of `b` from `from` on) + 1).
+/// Returns factor · (2 · v + 1), where v are the four bits of `b` from bit `from` on.
 template <class Lanes, int from>
 [[gnu::always_inline]] inline Floats<Lanes> times_odd(Floats<Lanes> factor, typename Lanes::Ints b) {
   return times<Lanes>(factor, Lanes::add(Lanes::template bits<from - 1, 30>(b), 1));
 }
 
-/// factor · (a scale of 6 bits − 32): four bits of `low` from low_shift on and two of `high`, shifted to
-/// bit 4.
+/// Returns factor · (s − 32), where the 6-bit scale s has four bits of `low`, from low_shift on, and two of
+/// `high`, shifted to bit 4.
 template <class Lanes, int low_shift, int high_shift>
 [[gnu::always_inline]] inline Floats<Lanes> times_six_bits(Floats<Lanes> factor, typename Lanes::Ints low,
                                                            typename Lanes::Ints high) {

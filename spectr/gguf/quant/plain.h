@@ -1,4 +1,4 @@
-// Formats of numbers that stand by themselves.
+// Formats of independent numbers.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace spectr::quant {
 
-/// The 16 bits at `file`.
+/// Returns the 16 bits at `file`.
 [[gnu::always_inline]] inline std::uint16_t word_at(const std::byte* file) {
   std::uint16_t word;
   std::memcpy(&word, file, sizeof word);

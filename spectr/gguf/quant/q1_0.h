@@ -9,12 +9,12 @@
 
 namespace spectr::quant {
 
-/// −1 or 1 times d.
+/// Numbers are −d or d.
 struct Q1_0 : Q2_0 {
   using Kept = Q2_0;
   static constexpr TensorFormat format{TensorType::q1_0, "Q1_0", 128, 18};
 
-  /// File: d, a bit for each number, 1 where it is d.
+  /// File layout: d, then one bit per number; 1 denotes d.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     for (int j = 0; j < 128; ++j) {

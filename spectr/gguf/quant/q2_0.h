@@ -10,13 +10,13 @@
 
 namespace spectr::quant {
 
-/// −1, 0, 1 or 2 times d. Kernels keep all formats of such numbers so, however few bits files give them.
+/// Numbers are −d, 0, d or 2d. All formats of such numbers are kept so, however few bits their files use.
 struct Q2_0 {
   static constexpr TensorFormat format{TensorType::q2_0, "Q2_0", 64, 18};
   static constexpr QuantLayout layout{
       .columns = 64, .f16s = 1, .low_bits = 2, .offset = 1, .scale_columns = 32};
 
-  /// File: d, 16 bytes of four quants each, from low to high.
+  /// File layout: d, 16 bytes of four quants each, from low to high.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     for (int j = 0; j < 64; ++j) block.quants[j] = file[2 + j / 4] >> (2 * (j % 4)) & 3;

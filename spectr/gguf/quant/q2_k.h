@@ -11,13 +11,13 @@
 
 namespace spectr::quant {
 
-/// A byte has a scale in its low and a minimum in its high nibble.
+/// A byte has a scale in its low nibble and a minimum in its high nibble.
 struct Q2_K {
   static constexpr TensorFormat format{TensorType::q2_k, "Q2_K", 256, 84};
   static constexpr QuantLayout layout{
       .columns = 256, .f16s = 2, .scale_bytes = 16, .low_bits = 2, .has_min = true, .scale_columns = 16};
 
-  /// File: 16 scale bytes, 64 bytes of quants, d, d of the minima.
+  /// File layout: 16 scale bytes, 64 bytes of quants, d, d of the minima.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     std::copy_n(file, 16, block.scales.begin());
     unpack_256_pairs(file + 16, block.quants.data());

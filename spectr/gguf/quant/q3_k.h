@@ -11,8 +11,8 @@
 
 namespace spectr::quant {
 
-/// Sixteen 6-bit scales, less 32, are in 12 bytes: low nibbles in bytes 0…7, first those of the scales 0…7,
-/// on top of them those of 8…15; high pairs of bits of scales i, i + 4, i + 8, i + 12 in byte 8 + i.
+/// Sixteen 6-bit scales, stored plus 32, in 12 bytes. The low nibbles of bytes 0…7 belong to scales 0…7, the
+/// high ones to scales 8…15. Byte 8 + i has the high two bits of scales i, i + 4, i + 8, i + 12.
 struct Q3_K {
   static constexpr TensorFormat format{TensorType::q3_k, "Q3_K", 256, 110};
   static constexpr QuantLayout layout{.columns = 256,
@@ -23,7 +23,7 @@ struct Q3_K {
                                       .offset = 4,
                                       .scale_columns = 16};
 
-  /// File: 32 bytes of high bits, 64 bytes of low bits, 12 scale bytes, d.
+  /// File layout: 32 bytes of high bits, 64 bytes of low bits, 12 scale bytes, d.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     unpack_256_pairs(file + 32, block.quants.data());
     add_256_bits(file, 2, block.quants.data());

@@ -15,7 +15,7 @@ struct Q4_0 {
   static constexpr QuantLayout layout{
       .columns = 32, .f16s = 1, .low_bits = 4, .offset = 8, .scale_columns = 32};
 
-  /// File: d, 16 bytes of nibbles.
+  /// File layout: d, 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     unpack_nibbles(file + 2, block.quants.data());

@@ -15,7 +15,7 @@ struct Q4_1 {
   static constexpr QuantLayout layout{
       .columns = 32, .f16s = 2, .low_bits = 4, .has_min = true, .scale_columns = 32};
 
-  /// File: d, the number that is added (minus the minimum), 16 bytes of nibbles.
+  /// File layout: d, the addend (minus the minimum), 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s = {bits16(file), bits16(file + 2)};
     unpack_nibbles(file + 4, block.quants.data());

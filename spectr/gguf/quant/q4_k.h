@@ -11,14 +11,14 @@
 
 namespace spectr::quant {
 
-/// Eight pairs (scale, minimum) of 6 bits are in 12 bytes: the first four in the low 6 bits of bytes 0…3 and
-/// 4…7; of the others the low nibbles in bytes 8…11 and the high pairs of bits on top of the first.
+/// Eight pairs (scale, minimum) of 6 bits in 12 bytes: the first four in the low 6 bits of bytes 0…3 and 4…7;
+/// the others' low nibbles in bytes 8…11, and their high bits in the high two bits of bytes 0…7.
 struct Q4_K {
   static constexpr TensorFormat format{TensorType::q4_k, "Q4_K", 256, 144};
   static constexpr QuantLayout layout{
       .columns = 256, .f16s = 2, .scale_bytes = 12, .low_bits = 4, .has_min = true, .scale_columns = 32};
 
-  /// File: d, d of the minima, 12 scale bytes, 128 bytes of nibbles.
+  /// File layout: d, d of the minima, 12 scale bytes, 128 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s = {bits16(file), bits16(file + 2)};
     std::copy_n(file + 4, 12, block.scales.begin());

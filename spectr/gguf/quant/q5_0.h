@@ -15,7 +15,7 @@ struct Q5_0 {
   static constexpr QuantLayout layout{
       .columns = 32, .f16s = 1, .low_bits = 4, .high_bits = 1, .offset = 16, .scale_columns = 32};
 
-  /// File: d, 4 bytes of high bits, 16 bytes of nibbles.
+  /// File layout: d, 4 bytes of high bits, 16 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     unpack_nibbles(file + 6, block.quants.data());

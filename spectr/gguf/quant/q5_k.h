@@ -11,7 +11,7 @@
 
 namespace spectr::quant {
 
-/// Scales and minima are packed as those of Q4_K.
+/// Scales and minima are packed as in Q4_K.
 struct Q5_K {
   static constexpr TensorFormat format{TensorType::q5_k, "Q5_K", 256, 176};
   static constexpr QuantLayout layout{.columns = 256,
@@ -22,7 +22,7 @@ struct Q5_K {
                                       .has_min = true,
                                       .scale_columns = 32};
 
-  /// File: d, d of the minima, 12 scale bytes, 32 bytes of high bits, 128 bytes of nibbles.
+  /// File layout: d, d of the minima, 12 scale bytes, 32 bytes of high bits, 128 bytes of nibbles.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s = {bits16(file), bits16(file + 2)};
     std::copy_n(file + 4, 12, block.scales.begin());

@@ -22,8 +22,8 @@ struct Q6_K {
                                       .offset = 32,
                                       .scale_columns = 16};
 
-  /// File: 128 bytes of nibbles, 64 bytes of high pairs of bits, 16 scales, d. In the half 128a … 128a + 127
-  /// the nibbles of byte 64a + l, l < 64, belong to quants 128a + l and 128a + 64 + l.
+  /// File layout: 128 bytes of nibbles, 64 bytes of high bit pairs, 16 scales, d. In the half 128a … 128a +
+  /// 127, the nibbles of byte 64a + l, l < 64, belong to quants 128a + l and 128a + 64 + l.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     const std::uint8_t* const pairs = file + 128;
     for (int j = 0; j < 256; ++j) {

@@ -19,7 +19,7 @@ struct Q8_0 {
                                       .scale_columns = 32,
                                       .meaning = QuantLayout::Meaning::signed_byte};
 
-  /// File: d, 32 quants.
+  /// File layout: d, 32 quants.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     std::copy_n(file + 2, 32, block.quants.begin());

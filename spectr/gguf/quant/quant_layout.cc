@@ -8,7 +8,7 @@
 namespace spectr {
 namespace {
 
-/// What a quant of the format stands for.
+/// Returns the value that a quant of the format denotes.
 template <class Format>
 int meaning_of(std::uint8_t quant) {
   using enum QuantLayout::Meaning;
@@ -30,7 +30,7 @@ void values_of(const QuantBlock& block, float* out) {
   }
 }
 
-/// use(Format()) for the quantized format of this type. Requires: it is one.
+/// Calls use(Format()) for the quantized format of this type. Requires: the type is quantized.
 template <class Use>
 void with_quant_format(TensorType type, const Use& use) {
   SPECTR_CHECK(quant_layout(type).has_value());

@@ -10,14 +10,14 @@
 
 namespace spectr::quant {
 
-/// −1, 0 or 1 times d: numbers to the base of three, five in a byte b. They are the digits of the fraction
-/// b / 256, the n-th of which is the integer part of 3 · ((3ⁿ b mod 256) / 256), n = 0…4.
+/// Numbers are −d, 0 or d: digits to the base of three, five in a byte b. They are the digits of the fraction
+/// b / 256; digit n is the integer part of 3 · ((3ⁿ b mod 256) / 256), n = 0…4.
 struct TQ1_0 : Q2_0 {
   using Kept = Q2_0;
   static constexpr TensorFormat format{TensorType::tq1_0, "TQ1_0", 256, 54};
 
-  /// File: 32 bytes of five quants, 16 of five, 4 of four, d. Of each group of bytes the first digits come
-  /// first, byte after byte, then the second ones, and so on.
+  /// File layout: 32 bytes of five quants, 16 of five, 4 of four, d. Each group of bytes has its first digits
+  /// first, byte after byte, then its second digits, and so on.
   static void split(const std::uint8_t* file, QuantBlock& block) {
     std::uint8_t* quants = block.quants.data();
     for (const auto& [bytes, digits] : {Group{32, 5}, Group{16, 5}, Group{4, 4}}) {

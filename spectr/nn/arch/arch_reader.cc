@@ -91,7 +91,7 @@ void ArchReader::set_all_blocks(std::size_t blocks, std::size_t own) {
 Result<float> ArchReader::real(std::string_view name, double min, double max) {
   const std::string key = mark(name);
   SPECTR_TRY(const double value, file_.real(key));
-  if (!(value >= min && value <= max)) {  // not a number fails every comparison
+  if (!(value >= min && value <= max)) {  // NaN fails every comparison
     return error("{}: {} is {}, but must be from {} to {}", file_.name(), key, value, min, max);
   }
   return static_cast<float>(value);
@@ -145,7 +145,7 @@ Result<void> ArchReader::neutral(std::string_view name, double value) {
   } else {
     SPECTR_TRY(found, file_.real(key));
   }
-  const double rounding = 1e-6 * std::abs(value);  // of floats
+  const double rounding = 1e-6 * std::abs(value);  // rounding of floats
   if (std::abs(found - value) <= rounding) return {};
   return error(ErrorCode::unsupported, "{}: {} is {}, which is not supported", file_.name(), key, found);
 }
@@ -279,7 +279,7 @@ void ArchReader::leave_out_tensor(std::string_view name) {
   if (const GgufTensor* tensor = file_.tensor(name)) tensors_.insert(tensor->name);
 }
 
-/// Of a block behind the model's layers.
+/// True for tensors of the blocks after the model's layers.
 bool ArchReader::is_left_out(std::string_view tensor) const {
   for (std::size_t i = spec_.layers.size(); i < blocks_; ++i) {
     if (tensor.starts_with(fmt::format("blk.{}.", i))) return true;

@@ -40,7 +40,7 @@ constexpr Architecture all[] = {
     {"nomic-bert", read_nomic_bert},
 };
 
-/// Layers, and the blocks behind them that predict further tokens.
+/// Reads the number of layers, and of the blocks after them that predict further tokens.
 Result<void> read_blocks(ArchReader& in, bool all_blocks) {
   constexpr std::uint64_t max_blocks = 512;
   SPECTR_TRY(const std::size_t blocks, in.count("block_count", max_blocks));
@@ -53,8 +53,8 @@ Result<void> read_blocks(ArchReader& in, bool all_blocks) {
   return {};
 }
 
-/// Tokens that are never to come, among them some that the model would like to give: placeholders of pictures
-/// for instance. Those that the vocabulary lacks are none.
+/// Reads the tokens that are never generated, although a model may favour some of them, such as placeholders
+/// of images. Tokens outside the vocabulary are skipped.
 Result<void> read_forbidden(ArchReader& in) {
   constexpr std::string_view key = "tokenizer.ggml.suppress_tokens";
   ModelSpec& spec = in.spec();

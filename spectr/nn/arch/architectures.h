@@ -11,24 +11,24 @@
 
 namespace spectr {
 
-/// A family of transformers: how its files are read.
+/// A family of transformers, with the function that reads its files.
 struct Architecture {
-  std::string_view name;                 ///< as `general.architecture` has it
+  std::string_view name;                 ///< value of `general.architecture`
   Result<void> (*read)(ArchReader& in);  ///< fills in the spec
 };
 
-/// All of them.
+/// Returns all architectures.
 std::span<const Architecture> architectures();
 
-/// What a model file computes, with `rope` before its own keys. Error: an unknown architecture, a split file;
-/// a key or tensor that is missing, out of bounds, of another shape than the others ask for, or that the
-/// architecture is not known to have, by name.
+/// Returns what a model file computes. Settings of `rope` override the file's keys. Error: an unknown
+/// architecture, a split file, or a key or tensor, by name, that is missing, out of bounds, of a shape that
+/// contradicts others, or unknown to the architecture.
 Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope = {});
 
-/// Reads all blocks of the file as layers: those that predict further tokens follow the model's own.
+/// Reads all blocks of the file as layers: those that predict further tokens follow the model's own layers.
 Result<ModelSpec> read_all_blocks(const Gguf& file, const RopeChoice& rope = {});
 
-// A file for each, or for a family and its variant.
+// One source file per architecture, or per family and its variants.
 Result<void> read_bert(ArchReader& in);
 Result<void> read_deepseek2(ArchReader& in);
 Result<void> read_gemma2(ArchReader& in);

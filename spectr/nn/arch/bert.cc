@@ -6,9 +6,9 @@
 namespace spectr {
 namespace {
 
-/// In what the families of encoders differ.
+/// The differences between the families of encoders.
 struct Encoder {
-  bool rotates;  ///< positions, instead of learning them
+  bool rotates;  ///< rotary instead of learned positions
   bool gated;    ///< SwiGLU instead of GELU
 };
 
@@ -22,7 +22,7 @@ Result<void> read_direction(ArchReader& in) {
   return {};
 }
 
-/// The tensors `cls` and `cls.output`, where there are such.
+/// Reads the tensors `cls` and `cls.output`, if present.
 Result<void> read_classifier(ArchReader& in) {
   constexpr std::string_view labels_key = "classifier.output_labels";
   ModelSpec& spec = in.spec();
@@ -57,8 +57,8 @@ Result<void> read_embeddings(ArchReader& in, const Encoder& family) {
   return {};
 }
 
-/// The stream is normalized before the first layer and behind each block: the norm behind a layer is the one
-/// before the next, and behind the last layer the head's.
+/// The stream is normalized before the first layer and after each block: the norm after a layer serves as the
+/// one before the next layer and, after the last layer, as the head's.
 Result<void> read_encoder(ArchReader& in, const Encoder& family) {
   constexpr auto layer_norm = NormSpec::Kind::layer;
   ModelSpec& spec = in.spec();
@@ -92,20 +92,20 @@ Result<void> read_encoder(ArchReader& in, const Encoder& family) {
     SPECTR_TRY(before, in.norm(block(i, "layer_output_norm"), spec.width, layer_norm, keys.epsilon));
   }
   spec.head.norm = before;
-  spec.head.output = {spec.embed.tokens, {}, spec.vocabulary, spec.width};  // of which no logits are asked
+  spec.head.output = {spec.embed.tokens, {}, spec.vocabulary, spec.width};  // unused: passes want no logits
   spec.taps = {{spec.layers.size(), true}};
   return {};
 }
 
 }  // namespace
 
-/// bert: an encoder with learned positions, GELU, norms behind blocks and biases everywhere. Rerankers have a
-/// classifier.
+/// bert: an encoder with learned positions, GELU, norms after blocks, and biases everywhere. Rerankers also
+/// have a classifier.
 Result<void> read_bert(ArchReader& in) {
   return read_encoder(in, {.rotates = false, .gated = false});
 }
 
-/// nomic-bert: the same with rotary positions and SwiGLU, without biases.
+/// nomic-bert: like bert, with rotary positions and SwiGLU, without biases.
 Result<void> read_nomic_bert(ArchReader& in) {
   return read_encoder(in, {.rotates = true, .gated = true});
 }

@@ -15,11 +15,11 @@ constexpr std::uint64_t max_rank = 1 << 14, max_head_dim = 1 << 12, max_context 
 constexpr auto rms = NormSpec::Kind::rms;
 constexpr auto no_bias = ArchReader::Bias::optional;
 
-/// Sizes of latent attention: of heads before and behind their matrices of keys and values.
+/// Sizes of latent attention. The dimensions are those of a head outside the latent space.
 struct LatentKeys {
-  std::size_t q_rank;  ///< 0: queries come from the stream at once
+  std::size_t q_rank;  ///< 0: queries are computed directly from the stream
   std::size_t rank, head_dim, value_dim;
-  bool joined;  ///< older files have a head's both matrices in one, and sizes as without latent attention
+  bool joined;  ///< older files: one matrix for a head's keys and values, other names of keys
 };
 
 Result<LatentKeys> latent_keys(ArchReader& in) {
@@ -38,7 +38,7 @@ Result<LatentKeys> latent_keys(ArchReader& in) {
   return keys;
 }
 
-/// The matrices [out, in] of each head, from a tensor [heads, out, in].
+/// Reads the matrices [out, in] of each head from a tensor [heads, out, in].
 Result<std::vector<LinearSpec>> by_head(ArchReader& in, const std::string& name, std::size_t heads,
                                         std::size_t out_size, std::size_t in_size) {
   std::vector<LinearSpec> all;
@@ -49,8 +49,8 @@ Result<std::vector<LinearSpec>> by_head(ArchReader& in, const std::string& name,
   return all;
 }
 
-/// The heads' matrices of keys and values, from a tensor that has a head's behind another's: of keys [q_dim,
-/// rank], of values [value_dim, rank].
+/// Reads the heads' matrices from one tensor that has, for each head, the matrix of keys [q_dim, rank]
+/// followed by that of values [value_dim, rank].
 Result<void> take_joined(ArchReader& in, const std::string& name, std::size_t heads, LatentSpec& latent) {
   const std::size_t of_head = latent.q_dim + latent.value_dim, all = heads * of_head, rank = latent.rank;
   for (std::size_t h = 0; h < heads; ++h) {
@@ -97,7 +97,7 @@ Result<AttentionSpec> latent_attention(ArchReader& in, const DecoderKeys& keys, 
   return a;
 }
 
-/// Files of GLM-4.7-Flash have no key for it; their layers and vocabulary tell.
+/// Returns the default gating. Files of GLM-4.7-Flash lack the key; layers and vocabulary identify them.
 Result<ExpertsSpec::Gating> usual_gating(ArchReader& in) {
   constexpr std::size_t vocabulary = 154880;
   SPECTR_TRY(const auto tokens, in.file().strings("tokenizer.ggml.tokens"));
@@ -108,9 +108,9 @@ Result<ExpertsSpec::Gating> usual_gating(ArchReader& in) {
 
 }  // namespace
 
-/// deepseek2: keys and values of a token are one short vector for all heads, which has the rotated dimensions
-/// behind it; neighbouring dimensions turn together; experts behind the first layers, beside a block for all
-/// tokens.
+/// deepseek2: latent attention, in which a token has one short vector for the keys and values of all heads,
+/// followed by the rotated dimensions; interleaved rotary pairs; experts after the first layers, next to a
+/// block that all tokens share.
 Result<void> read_deepseek2(ArchReader& in) {
   ModelSpec& spec = in.spec();
   SPECTR_TRY(const LatentKeys latent, latent_keys(in));
@@ -122,7 +122,7 @@ Result<void> read_deepseek2(ArchReader& in) {
   in.require_if(temperature > 0, Feature::attention_temperature, temperature_key);
   SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms, {.values_differ = true}));
   SPECTR_TRY(RopeKeys rotation, rope_keys(in, latent.head_dim - 1));
-  // The file has a tenth of the multiplier; it is in the scale of scores instead of the rotations'.
+  // The file has a tenth of the multiplier. It applies to the scale of scores, not to the rotations.
   const float factor = rotation.scaling.kind == RopeScaling::Kind::yarn && rotation.scaling.factor > 1
                            ? 1 + rotation.scaling.log_multiplier * std::log(rotation.scaling.factor)
                            : 1;

@@ -17,14 +17,14 @@ constexpr auto block_rms = NormSpec::Kind::rms;
 constexpr auto maybe_bias = ArchReader::Bias::optional;
 constexpr std::uint64_t max_block_rows = 1 << 10, max_conv_kernel = 64, max_conv_group = 1 << 18;
 
-/// Keys that all layers share.
+/// Settings that all layers share.
 struct BlockKeys {
   DecoderKeys decoder;
   RopeKeys rotation;
   WindowKeys windows;
   Activation activation;
   float attention_scale;                ///< 0: 1/√head_dim
-  float output_scale;                   ///< of what attention adds
+  float output_scale;                   ///< factor of the attention's output
   std::size_t conv_kernel, conv_group;  ///< 0: no convolutions
 };
 
@@ -64,12 +64,12 @@ Result<BlockKeys> layer_keys(ArchReader& in) {
   if (has_selector(in)) {
     SPECTR_TRY(spec.head.scale, in.real("logit_scale", 1e-6, 1e6, 1));
     SPECTR_TRY(spec.head.cap, in.real("final_logit_softcapping", 0, 1e6, 0));
-  } else {  // no engine applies them
+  } else {  // no engine applies these keys
     in.leave_out("logit_scale");
     in.leave_out("final_logit_softcapping");
   }
   SPECTR_TRY(keys.output_scale, in.real("attention.value_scale", 1e-6, 1e6, 1));
-  in.ignore({"rope.dimension_sections"});  // of pictures; in a text all sections are at one position
+  in.ignore({"rope.dimension_sections"});  // for images; in text, all sections share one position
   SPECTR_TRY(keys.decoder, decoder_keys(in, block_rms, {.reads_causal = true}));
   SPECTR_TRY(keys.rotation, rope_keys(in, keys.decoder.head_dim));
   if (keys.conv_kernel > 0 && (keys.conv_group == 0 || spec.width % keys.conv_group != 0))
@@ -141,10 +141,10 @@ Result<void> read_layer(ArchReader& in, const BlockKeys& keys, std::size_t i, co
 
 }  // namespace
 
-/// dflash (arXiv 2602.06036): a block [last token, mask, …] attends to the target's fused states, of which
-/// each layer makes keys and values without its norm, and to the whole block. With markov_w1 (DSpark, arXiv
-/// 2607.05147) a row's logits get a bias by the token before; with selector_hidden (DFlash 2) the token
-/// before chooses among the best candidates of a row.
+/// dflash (arXiv 2602.06036): a block [last token, mask, …] attends to itself and to the target's fused
+/// states, from which each layer computes keys and values without its norm. With markov_w1 (DSpark, arXiv
+/// 2607.05147), the previous token adds a bias to a row's logits; with selector_hidden (DFlash 2), the
+/// previous token selects among the best candidates of a row.
 Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter) {
   drafter.kind = "dflash";
   ModelSpec& spec = drafter.model;

@@ -18,9 +18,9 @@ Result<AttentionSpec> pair_attention(ArchReader& in, const DecoderKeys& keys, st
 
 }  // namespace
 
-/// eagle3 (arXiv 2503.01840): one layer on [norm(embedding); norm(state)]. Row j holds token j + 1 and the
-/// fused features of the target's token j, or the last layer's output of the row before; neighbouring
-/// dimensions are rotated together.
+/// eagle3 (arXiv 2503.01840): one layer on [norm(embedding); norm(state)]. Row j holds token j + 1 and, as
+/// its state, the fused features of the target's token j or the last layer's output of the previous row.
+/// Rotary pairs are interleaved.
 Result<void> read_eagle3(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter) {
   constexpr auto rms = NormSpec::Kind::rms;
   drafter.kind = "eagle3";
@@ -53,7 +53,7 @@ Result<void> read_eagle3(ArchReader& in, const ModelSpec& target, DrafterSpec& d
   SPECTR_TRY(layer.ffn_norm, in.norm(block(0, "ffn_norm"), spec.width, rms, keys.epsilon));
   SPECTR_TRY(layer.ffn, gated_ffn(in, 0, keys.ffn[0]));
   SPECTR_TRY(spec.head.norm, in.norm("output_norm", spec.width, rms, keys.epsilon));
-  spec.taps = {{1}};  // the next row's state
+  spec.taps = {{1}};  // state of the next row
   return drafter_head(in, target);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t max_experts = 1 << 12, max_width = 1 << 18;
 
-/// Of every expert the rows [first, first + out) of its `rows` rows of PREFIX.weight, [experts, rows, in].
+/// Reads the rows [first, first + out) of each expert, of `rows` rows, from PREFIX, [experts, rows, in].
 Result<std::vector<LinearSpec>> matrices(ArchReader& in, const std::string& prefix, std::size_t experts,
                                          std::size_t rows, std::size_t in_size, std::size_t first,
                                          std::size_t out_size) {
@@ -35,7 +35,7 @@ Result<std::vector<LinearSpec>> matrices(ArchReader& in, const std::string& pref
   return all;
 }
 
-/// Gates and what they multiply, from two tensors or from one with the gates first.
+/// Reads gates and ups, from two tensors or from a joint one with the gates first.
 Result<std::pair<std::vector<LinearSpec>, std::vector<LinearSpec>>> gates_and_ups(ArchReader& in,
                                                                                   std::size_t layer,
                                                                                   std::size_t count,
@@ -55,7 +55,7 @@ Result<std::pair<std::vector<LinearSpec>, std::vector<LinearSpec>>> gates_and_up
 
 namespace {
 
-/// Of the block that all tokens share.
+/// Returns the width of the block that all tokens share.
 Result<std::size_t> shared_width(ArchReader& in, const ExpertKeys& keys) {
   SPECTR_TRY(const std::size_t width, in.count_or_none("expert_shared_feed_forward_length", max_width));
   SPECTR_TRY(const std::size_t count, in.count_or_none("expert_shared_count", max_experts));
@@ -78,10 +78,10 @@ Result<ExpertKeys> expert_keys(ArchReader& in, ExpertsSpec::Gating gating, bool 
     SPECTR_TRY(keys.width, in.count("expert_feed_forward_length", max_width));
   }
   SPECTR_TRY(const std::size_t func, in.count("expert_gating_func", 3, static_cast<std::size_t>(gating) + 1));
-  keys.gating = static_cast<ExpertsSpec::Gating>(func - 1);  // in the order of the file's numbers
+  keys.gating = static_cast<ExpertsSpec::Gating>(func - 1);  // in the order of the file's values
   SPECTR_TRY(keys.normalized, in.boolean("expert_weights_norm", normalized));
   SPECTR_TRY(const float scale, in.real("expert_weights_scale", 0, 1e6, 1));
-  keys.weights_scale = scale == 0 ? 1 : scale;  // as some writers say that there is none
+  keys.weights_scale = scale == 0 ? 1 : scale;  // some writers use 0 for no scale
   SPECTR_TRY(keys.leading_dense, in.count_or_none("leading_dense_block_count", in.spec().layers.size()));
   SPECTR_TRY(keys.shared, shared_width(in, keys));
   SPECTR_TRY(keys.groups, in.count("expert_group_count", keys.count, 1));

@@ -8,31 +8,31 @@
 
 namespace spectr {
 
-/// The experts of layers, as the keys have them.
+/// The settings of a model's experts.
 struct ExpertKeys {
   std::size_t count, used;
-  std::size_t leading_dense;         ///< layers before those that have experts
-  std::optional<std::size_t> width;  ///< of each; else the layer's feed_forward_length
+  std::size_t leading_dense;         ///< layers before those with experts
+  std::optional<std::size_t> width;  ///< width of an expert; none: the layer's feed_forward_length
   ExpertsSpec::Gating gating;
   bool normalized;
   float weights_scale;
   std::size_t groups, groups_used;
-  std::size_t shared;  ///< width of a block for every token beside them; 0: none
+  std::size_t shared;  ///< width of the block that all tokens share; 0: none
 };
 
-/// expert_count, expert_used_count and what they are used with, before decoder_keys (parts.h), which refuses
-/// experts that nobody has read. `gating` and `normalized`: what a family's routers do where no key says it.
-/// Requires: the key expert_count is there and not 0.
+/// Reads expert_count, expert_used_count and related keys. Must precede decoder_keys() (parts.h), which
+/// refuses experts that were not read. `gating` and `normalized` are the family's defaults for absent keys.
+/// Requires: the key expert_count is present and not 0.
 Result<ExpertKeys> expert_keys(ArchReader& in, ExpertsSpec::Gating gating, bool normalized);
 
-/// The same where the key is there and not 0; else nothing.
+/// Reads the same keys if expert_count is present and not 0; else returns nothing.
 Result<std::optional<ExpertKeys>> experts_or_none(ArchReader& in, ExpertsSpec::Gating gating,
                                                   bool normalized);
 
-/// A layer's experts: the router ffn_gate_inp and, where they are there, its exp_probs_b; ffn_gate_exps and
-/// ffn_up_exps, or both in ffn_gate_up_exps; ffn_down_exps. The block that is shared by all tokens,
-/// ffn_gate_shexp and so on, becomes the layer's dense block. `ffn`: the layer's feed_forward_length. Error:
-/// another number of experts than the keys', a router of a quantized format.
+/// Reads a layer's experts: the router ffn_gate_inp and, if present, its exp_probs_b; ffn_gate_exps and
+/// ffn_up_exps, or both in ffn_gate_up_exps; ffn_down_exps. The block that all tokens share (ffn_gate_shexp
+/// and so on) becomes the layer's dense block. `ffn`: the layer's feed_forward_length. Error: a number of
+/// experts that differs from the keys', or a quantized router.
 Result<void> experts(ArchReader& in, const ExpertKeys& keys, std::size_t layer, std::size_t ffn,
                      Activation activation);
 

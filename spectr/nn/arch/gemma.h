@@ -9,17 +9,17 @@
 
 namespace spectr {
 
-/// In what the generations of Gemma differ.
+/// The differences between the generations of Gemma.
 struct Gemma {
   WindowDefaults windows;
-  float score_cap, logit_cap;  ///< where a file's keys say nothing; 0: none
+  float score_cap, logit_cap;  ///< defaults of absent keys; 0: none
   bool head_norms;
-  /// Models of so many layers scale scores by 1/√(width / heads), all others by 1/√head_dim: no key says so.
+  /// Models of this many layers scale scores by 1/√(width / heads), others by 1/√head_dim; no key says so.
   std::size_t layers_scaled_by_width;
 };
 
-/// Embeddings times √width, norms around blocks, gates with GELU, halves of a head that turn, windows in some
-/// layers, caps.
+/// Reads a Gemma: embeddings times √width, norms before and after blocks, GELU gates, rotary pairs (i, i +
+/// dims / 2), windows in some layers, soft caps.
 Result<void> read_gemma(ArchReader& in, const Gemma& generation);
 
 }  // namespace spectr

@@ -3,7 +3,7 @@
 
 namespace spectr {
 
-/// gemma2: every second layer sees all, scores and logits are capped.
+/// gemma2: every second layer has full attention; scores and logits are capped.
 Result<void> read_gemma2(ArchReader& in) {
   return read_gemma(in, {.windows = {.window = 4096, .period = 2, .base = {}},
                          .score_cap = 50,

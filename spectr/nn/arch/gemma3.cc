@@ -3,8 +3,8 @@
 
 namespace spectr {
 
-/// gemma3: every sixth layer sees all, the others turn with a base of their own; each head of queries and
-/// keys is normalized.
+/// gemma3: every sixth layer has full attention, the others a window and a rotary base of their own. Each
+/// head of queries and keys is normalized.
 Result<void> read_gemma3(ArchReader& in) {
   return read_gemma(in, {.windows = {.window = 0, .period = 6, .base = 10000},
                          .score_cap = 0,

@@ -11,7 +11,7 @@ constexpr std::uint64_t max_dim = 1 << 12;
 constexpr auto rms_norm = NormSpec::Kind::rms;
 constexpr auto optional_bias = ArchReader::Bias::optional;
 
-/// What full layers and those with a window have of their own.
+/// Settings that differ between full layers and layers with a window.
 struct Kind {
   std::size_t head_dim;
   RopeSpec rope;
@@ -20,8 +20,8 @@ struct Kind {
 struct Gemma4Keys {
   WindowKeys windows;
   std::size_t window_dim, window_rope_dims;
-  std::size_t shared;     ///< last layers that have no keys and values of their own
-  std::size_t layer_dim;  ///< of the embeddings of each layer; 0: none
+  std::size_t shared;     ///< number of last layers without keys and values of their own
+  std::size_t layer_dim;  ///< width of the per-layer embeddings; 0: none
   float logit_cap;
   std::optional<ExpertKeys> experts;
 };
@@ -46,7 +46,7 @@ Result<Gemma4Keys> gemma4_keys(ArchReader& in) {
   return keys;
 }
 
-/// The layer of the same kind whose keys and values the last ones read: the last that has its own.
+/// Returns the layer whose keys and values a last layer reads: the last of its kind that has its own.
 Result<std::size_t> shared_layer(ArchReader& in, const Gemma4Keys& keys, std::size_t layer) {
   for (std::size_t i = in.spec().layers.size() - keys.shared; i-- > 0;) {
     if (keys.windows.slides(i) == keys.windows.slides(layer)) return i;
@@ -69,7 +69,7 @@ Result<void> attention(ArchReader& in, const DecoderKeys& keys, const Gemma4Keys
   SPECTR_TRY(a.out, in.linear(name("attn_output"), width, a.heads * dim, optional_bias));
   if (layer + own.shared >= in.spec().layers.size()) {
     SPECTR_TRY(a.kv_from, shared_layer(in, own, layer));
-    // Some writers keep tensors that nobody reads.
+    // Some writers keep these tensors, although nothing reads them.
     for (const std::string_view part : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"})
       in.leave_out_tensor(name(part));
     return {};
@@ -84,7 +84,7 @@ Result<void> attention(ArchReader& in, const DecoderKeys& keys, const Gemma4Keys
   return {};
 }
 
-/// Experts beside the dense block, each of both with norms of its own; the router reads the stream,
+/// Reads experts next to the dense block, both with norms of their own. The router reads the stream,
 /// normalized and divided by √width.
 Result<void> experts_beside(ArchReader& in, const DecoderKeys& keys, const ExpertKeys& own,
                             std::size_t layer) {
@@ -112,7 +112,7 @@ Result<void> layer_embeddings(ArchReader& in, const DecoderKeys& keys, std::size
   embeddings.dim = dim;
   SPECTR_TRY(embeddings.tokens, in.matrix("per_layer_token_embd.weight", spec.vocabulary, all));
   SPECTR_TRY(embeddings.projection, in.linear("per_layer_model_proj", all, spec.width, optional_bias));
-  // The norm is of projections divided by √width, which is the same with ε times the width.
+  // The norm applies to projections divided by √width. Scaling ε by the width has the same effect.
   SPECTR_TRY(embeddings.norm,
              in.norm("per_layer_proj_norm", dim, rms_norm, keys.epsilon * static_cast<float>(spec.width)));
   spec.embed.by_layer = embeddings;
@@ -132,9 +132,9 @@ Result<LayerInputSpec> layer_input(ArchReader& in, const DecoderKeys& keys, std:
 
 }  // namespace
 
-/// gemma4: as gemma3, but full layers have larger heads, of which a part turns; values are normalized, scores
-/// not scaled; the last layers read the keys and values of earlier ones; a layer may read embeddings of its
-/// own, and have experts beside its dense block.
+/// gemma4: like gemma3, but full layers have larger heads that are rotated in part, values are normalized,
+/// and scores are not scaled. The last layers read the keys and values of earlier ones. A layer may have
+/// embeddings of its own, and experts next to its dense block.
 Result<void> read_gemma4(ArchReader& in) {
   ModelSpec& spec = in.spec();
   SPECTR_TRY(const Gemma4Keys own, gemma4_keys(in));

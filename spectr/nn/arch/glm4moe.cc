@@ -11,10 +11,10 @@ Result<void> head_norms_if_any(ArchReader& in, const DecoderKeys& keys, std::siz
 
 }  // namespace
 
-/// glm4moe: as llama, with biases of queries, keys and values; the halves of a part of each head turn
-/// together; experts behind the first layers, chosen by sigmoids with a bias, beside a block for all tokens.
+/// glm4moe: like llama, with biases of queries, keys and values, heads rotated in part, in pairs of halves,
+/// and experts after the first layers, chosen by sigmoids with a bias, next to a block that all tokens share.
 Result<void> read_glm4moe(ArchReader& in) {
-  in.ignore({"rope.dimension_sections"});  // of pictures; in a text all sections are at one position
+  in.ignore({"rope.dimension_sections"});  // for images; in text, all sections share one position
   SPECTR_TRY(const ExpertKeys experts, expert_keys(in, ExpertsSpec::Gating::sigmoid, true));
   return gated_decoder(in, {.pairs = RopePairs::halves,
                             .beside = head_norms_if_any,

@@ -3,7 +3,7 @@
 
 namespace spectr {
 
-/// gpt2: centred norms, learned positions, one matrix for queries, keys and values, GELU, biases everywhere.
+/// gpt2: layer norms, learned positions, one matrix for queries, keys and values, GELU, biases everywhere.
 Result<void> read_gpt2(ArchReader& in) {
   constexpr auto layer_norm = NormSpec::Kind::layer;
   ModelSpec& spec = in.spec();

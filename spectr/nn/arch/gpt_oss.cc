@@ -13,8 +13,8 @@ Result<void> sinks(ArchReader& in, const DecoderKeys&, std::size_t layer) {
 
 }  // namespace
 
-/// gpt-oss: experts with biases and clamped gates, windows in every second layer, sinks of attention. YaRN's
-/// bounds are not rounded, as the models were trained; no key says so.
+/// gpt-oss: experts with biases and clamped gates, windows in every second layer, attention sinks. YaRN's
+/// bounds are not rounded, as in training; no key exists for it.
 Result<void> read_gpt_oss(ArchReader& in) {
   constexpr float clamp = 7;
   in.require_if(true, Feature::attention_sinks, "attention.sliding_window");

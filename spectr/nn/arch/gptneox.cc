@@ -3,7 +3,7 @@
 
 namespace spectr {
 
-/// gptneox: as gpt2, but the halves of a head turn, the output has a matrix of its own, and attention and
+/// gptneox: like gpt2, but with rotary pairs (i, i + dims / 2) and an output matrix of its own. Attention and
 /// feed-forward block may read the same stream.
 Result<void> read_gptneox(ArchReader& in) {
   constexpr auto layer_norm = NormSpec::Kind::layer;

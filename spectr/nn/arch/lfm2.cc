@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t max_kernel = state_grid, max_window = 1 << 24;
 
-/// Layers without heads of keys have a short convolution instead of attention; all others have the window, if
+/// Layers without key heads have a short convolution instead of attention. All others have the window, if
 /// there is one.
 Result<void> read_lfm2_with(ArchReader& in, const std::optional<ExpertKeys>& experts) {
   SPECTR_TRY(const std::size_t kernel, in.count("shortconv.l_cache", max_kernel));
@@ -46,12 +46,12 @@ Result<void> read_lfm2_with(ArchReader& in, const std::optional<ExpertKeys>& exp
 
 }  // namespace
 
-/// lfm2: as qwen3, but most layers have a short convolution instead of attention.
+/// lfm2: like qwen3, but most layers have a short convolution instead of attention.
 Result<void> read_lfm2(ArchReader& in) {
   return read_lfm2_with(in, {});
 }
 
-/// lfm2moe: with experts behind the first layers, chosen by sigmoids with a bias.
+/// lfm2moe: like lfm2, with experts after the first layers, chosen by sigmoids with a bias.
 Result<void> read_lfm2moe(ArchReader& in) {
   SPECTR_TRY(const ExpertKeys experts, expert_keys(in, ExpertsSpec::Gating::sigmoid, true));
   return read_lfm2_with(in, experts);

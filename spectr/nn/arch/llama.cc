@@ -3,8 +3,8 @@
 
 namespace spectr {
 
-/// llama: the decoder that others are compared with; neighbouring dimensions turn together, biases where the
-/// file has them, experts where it has those (Mixtral).
+/// llama: the reference decoder of the other families, with interleaved rotary pairs, optional biases, and
+/// optional experts (Mixtral).
 Result<void> read_llama(ArchReader& in) {
   in.leave_out("attention.sliding_window");  // no engine applies it
   GatedDecoder family{.pairs = RopePairs::interleaved};

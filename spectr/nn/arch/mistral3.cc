@@ -3,7 +3,7 @@
 
 namespace spectr {
 
-/// mistral3: as llama; queries grow with the logarithm of their position.
+/// mistral3: like llama; queries are scaled by the logarithm of their position.
 Result<void> read_mistral3(ArchReader& in) {
   constexpr std::string_view scale = "attention.temperature_scale",
                              period = "rope.scaling.original_context_length";

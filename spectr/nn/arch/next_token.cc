@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-// Families whose further blocks are like their layers.
+// Families whose next-token blocks are like their layers.
 constexpr std::array<std::string_view, 3> families_with_next_tokens = {"qwen35", "qwen35moe", "glm4moe"};
 
 Result<std::string> architecture_key(const Gguf& file, std::string_view name) {
@@ -20,7 +20,7 @@ Result<std::string> architecture_key(const Gguf& file, std::string_view name) {
   return std::string(architecture) + "." + std::string(name);
 }
 
-/// The tensors blk.L.nextn.*, which replace input and head of the model.
+/// Reads the tensors blk.L.nextn.*, which replace the model's input and head.
 Result<void> read_next_token_parts(ArchReader& in, std::size_t layer) {
   constexpr auto bias = ArchReader::Bias::optional;
   ModelSpec& spec = in.spec();
@@ -68,8 +68,8 @@ Result<TapSettings> next_token_taps(const Gguf& file) {
                      fmt::format("{}: {}", file.name(), further_key)};
 }
 
-/// A layer that predicts further tokens (arXiv 2404.19737, 2412.19437): the model's own kind of layer on
-/// eh_proj [norm(embedding); norm(state)], with the target's state after its output norm or the row before's.
+/// Reads a layer that predicts further tokens (arXiv 2404.19737, 2412.19437): one of the model's kind on
+/// eh_proj [norm(embedding); norm(state)], where the state is the target's final one or the previous row's.
 Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& target) {
   DrafterSpec drafter{};
   drafter.kind = "mtp";
@@ -81,7 +81,7 @@ Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& tar
   ArchReader in(file, spec.architecture, as_stated, spec);
   SPECTR_TRY_VOID(read_next_token_parts(in, target.layers.size()));
   spec.layers = {std::move(spec.layers.back())};
-  spec.taps = {{1, true}};  // the next row's state
+  spec.taps = {{1, true}};  // state of the next row
   spec.context = target.context;
   spec.max_context = target.max_context;
   const ModelSpec whole = spec;
@@ -94,7 +94,7 @@ Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& tar
   kept.keep(spec.head.norm);
   kept.keep(spec.head.output);
   spec.weights = kept.take();
-  // The drafter does not need the parts of other layers.
+  // Features of the target's other layers are not required.
   std::erase_if(spec.requirements, [](const Requirement& one) {
     return one.feature == Feature::recurrent_mixer || one.feature == Feature::sliding_window;
   });

@@ -17,9 +17,9 @@ Result<void> vector_norms(ArchReader& in, const DecoderKeys& keys, std::size_t l
 
 }  // namespace
 
-/// olmo2: as llama, but blocks read the stream as it is, and what they add is normalized; so are queries and
-/// keys, the heads of each together. The halves of a head turn together. OLMo 3 has windows in three layers
-/// of four, whose rotations are not scaled.
+/// olmo2: like llama, but blocks read the stream without a norm, and their outputs are normalized. So are
+/// queries and keys, all heads together. Rotary pairs are (i, i + dims / 2). OLMo 3 has windows in three
+/// layers of four, whose rotary positions are not scaled.
 Result<void> read_olmo2(ArchReader& in) {
   SPECTR_TRY(WindowKeys windows, window_keys(in, {.window = 0, .period = 4, .base = {}}));
   if (!windows.base) {

@@ -3,10 +3,10 @@
 
 namespace spectr {
 
-/// opt: as gpt2, with matrices of their own for queries, keys and values, and rectified activations. With
-/// `norms_behind_sums` the stream itself is normalized behind each block instead of what blocks read: the
-/// tensors of a layer, attn_norm and ffn_norm, are then those behind its attention and its feed-forward
-/// block, and there is no output_norm.
+/// opt: like gpt2, with separate matrices for queries, keys and values, and ReLU. With `norms_behind_sums`,
+/// the stream itself is normalized after each block instead of the blocks' inputs: a layer's tensors
+/// attn_norm and ffn_norm are then the norms after its attention and its feed-forward block, and there is no
+/// output_norm.
 Result<void> read_opt(ArchReader& in) {
   constexpr auto layer_norm = NormSpec::Kind::layer;
   ModelSpec& spec = in.spec();
@@ -18,7 +18,7 @@ Result<void> read_opt(ArchReader& in) {
   SPECTR_TRY_VOID(embedding(in));
   SPECTR_TRY(spec.embed.positions, in.matrix("position_embd.weight", spec.context, spec.width));
   spec.max_context = spec.context;
-  std::optional<NormSpec> before;  // the norm behind the layer before
+  std::optional<NormSpec> before;  // norm after the previous layer
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
     SPECTR_TRY(const NormSpec first, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));

@@ -8,13 +8,13 @@
 namespace spectr {
 namespace {
 
-// Larger than any model of these families, small enough that no product of a few of them overflows.
+// Limits larger than any model of these families, small enough that products of a few sizes do not overflow.
 struct Limits {
   static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, heads = 1 << 12,
                                  head_dim = 1 << 12, ffn = 1 << 18;
 };
 
-/// Dimensions of the heads of all layers, from a key or, without one, as the heads fill the width.
+/// Returns the head dimension of all layers, from a key or, without one, such that the heads fill the width.
 Result<std::size_t> head_dimensions(ArchReader& in, const std::vector<std::size_t>& heads) {
   const std::string& file = in.file().name();
   const std::size_t width = in.spec().width, first = heads.front();
@@ -55,7 +55,7 @@ Result<void> read_heads(ArchReader& in, const DecoderRules& rules, DecoderKeys& 
   return {};
 }
 
-/// Keys that would change the computation, where they have other values than these.
+/// Reads keys that would change the computation if they had other values than these.
 Result<void> read_variants(ArchReader& in, const DecoderKeys& keys, const DecoderRules& rules) {
   constexpr std::string_view window_key = "attention.sliding_window";
   const auto context = static_cast<std::uint64_t>(in.spec().context);
@@ -71,7 +71,7 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys, const Decode
   }
   struct Neutral {
     std::string_view name;
-    double value;  ///< that leaves the computation as it is
+    double value;  ///< leaves the computation unchanged
   };
   for (const auto& [name, value] : {Neutral{"attention.clamp_kqv", 0},
                                     {"attention.max_alibi_bias", 0},
@@ -86,7 +86,7 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys, const Decode
                                     {"logit_scale", 1}}) {
     SPECTR_TRY_VOID(in.neutral(name, value));
   }
-  // Said of the tokenizer, of how tensors were written, or of experts that are not there.
+  // These keys concern the tokenizer, the way tensors were written, or absent experts.
   in.ignore({"vocab_size", "tensor_data_layout", "expert_used_count", "expert_feed_forward_length",
              "expert_shared_feed_forward_length", "rope.scaling.finetuned"});
   return {};
@@ -105,7 +105,7 @@ Result<void> read_pooling(ArchReader& in) {
   return {};
 }
 
-/// The rows of token_embd.weight: one for each token, so that every id that the model gives has a text.
+/// Returns the rows of token_embd.weight: one for each token, so that every id has a text.
 Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
   constexpr std::string_view name = "token_embd.weight";
   const GgufTensor* tensor = file.tensor(name);

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint64_t max_heads = 1 << 12, max_head_dim = 1 << 10, max_width = 1 << 18;
 
-/// The keys of gated delta nets.
+/// Keys of gated delta nets.
 struct DeltaNetKeys {
   std::size_t key_heads, value_heads, head_dim, kernel;
-  std::vector<bool> layers;  ///< that have one instead of attention
+  std::vector<bool> layers;  ///< true for layers with a delta net instead of attention
 };
 
 Result<DeltaNetKeys> delta_net_keys(ArchReader& in) {
@@ -64,7 +64,7 @@ Result<DeltaNetSpec> delta_net(ArchReader& in, const DeltaNetKeys& keys, std::si
   return spec;
 }
 
-/// attn_q has, for each head, the rows of its queries and behind them those of its gate.
+/// Reads attn_q, which has, for each head, the rows of its queries followed by those of its gate.
 Result<void> gated_attention(ArchReader& in, const DecoderKeys& keys, std::size_t layer) {
   AttentionSpec& a = in.spec().layers[layer].mixer.emplace<AttentionSpec>(attention_sizes(keys, layer));
   const std::size_t width = in.spec().width, dim = a.head_dim, q = a.heads * dim, kv = a.kv_heads * dim;
@@ -88,7 +88,7 @@ Result<void> gated_attention(ArchReader& in, const DecoderKeys& keys, std::size_
 
 Result<void> read_qwen35_with(ArchReader& in, const std::optional<ExpertKeys>& experts) {
   SPECTR_TRY(const DeltaNetKeys delta, delta_net_keys(in));
-  // Of pictures; in a text all sections are at one position, and nothing is added to layers.
+  // For images; in text, all sections share one position, and nothing is added to layers.
   in.ignore({"rope.dimension_sections", "n_deepstack_layers"});
   const auto mixer = [&](std::size_t layer, const DecoderKeys& keys) -> Result<bool> {
     if (delta.layers[layer]) {
@@ -106,13 +106,13 @@ Result<void> read_qwen35_with(ArchReader& in, const std::optional<ExpertKeys>& e
 
 }  // namespace
 
-/// qwen35: three layers of four are gated delta nets, the others have attention with gates; the halves of a
-/// part of each head turn together.
+/// qwen35: three layers of four are gated delta nets, the others have gated attention. Heads are rotated in
+/// part, in pairs of halves.
 Result<void> read_qwen35(ArchReader& in) {
   return read_qwen35_with(in, {});
 }
 
-/// qwen35moe: with experts beside a block for all tokens that has a gate of its own.
+/// qwen35moe: like qwen35, with experts next to a block that all tokens share, which has its own gate.
 Result<void> read_qwen35moe(ArchReader& in) {
   SPECTR_TRY(const ExpertKeys experts, expert_keys(in, ExpertsSpec::Gating::softmax, true));
   return read_qwen35_with(in, experts);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t max_context = 1 << 24;
 
-/// rope.scaling.factor, or what older files call it; 0 as some writers say that there is none.
+/// Reads rope.scaling.factor, or its name in older files. Some writers use 0 for no scaling.
 Result<float> scaling_factor(ArchReader& in) {
   in.ignore({"rope.scaling.factor", "rope.scale_linear"});
   const std::string_view name = in.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
@@ -24,11 +24,11 @@ Result<float> scaling_factor(ArchReader& in) {
 
 Result<void> yarn_keys(ArchReader& in, RopeScaling& scaling) {
   SPECTR_TRY(scaling.share, in.real("rope.scaling.yarn_ext_factor", -1, 1, 1));
-  if (scaling.share < 0) scaling.share = 1;  // as some writers say that it is the usual one
+  if (scaling.share < 0) scaling.share = 1;  // some writers use a negative value for the default
   SPECTR_TRY(scaling.beta_fast, in.real("rope.scaling.yarn_beta_fast", 1e-6, 1e6, 32));
   SPECTR_TRY(scaling.beta_slow, in.real("rope.scaling.yarn_beta_slow", 1e-6, 1e6, 1));
   SPECTR_TRY(scaling.log_multiplier, in.real("rope.scaling.yarn_log_multiplier", 0, 1e6, 0));
-  in.ignore({"rope.scaling.yarn_attn_factor"});  // what magnitude() gives, written out
+  in.ignore({"rope.scaling.yarn_attn_factor"});  // redundant: magnitude() computes it
   return {};
 }
 
@@ -46,7 +46,7 @@ Result<RopeScaling> rope_scaling(ArchReader& in) {
   }
   if (type == "linear") {
     scaling.kind = Kind::linear;
-  } else if (type != "none" && type != "longrope") {  // whose factors are tensors
+  } else if (type != "none" && type != "longrope") {  // longrope has its factors in tensors
     return error(ErrorCode::unsupported, "{}: {} is {}, but none, linear, yarn and longrope are supported",
                  in.file().name(), in.key("rope.scaling.type"), quote(type));
   }
@@ -57,11 +57,11 @@ Result<RopeScaling> rope_scaling(ArchReader& in) {
   return scaling;
 }
 
-/// What somebody wants instead. A factor alone asks for linear scaling, where the file scales by none.
+/// Applies overrides. A factor alone selects linear scaling if the file has no scaling.
 void choose(const RopeChoice& choice, RopeScaling& scaling) {
   using Kind = RopeScaling::Kind;
   if (choice.factor && scaling.kind == Kind::none) scaling.kind = Kind::linear;
-  if (choice.scaling) scaling.kind = static_cast<Kind>(*choice.scaling);  // in the same order
+  if (choice.scaling) scaling.kind = static_cast<Kind>(*choice.scaling);  // same order of enumerators
   scaling.factor = choice.factor.value_or(scaling.factor);
   scaling.original_context = choice.original_context.value_or(scaling.original_context);
   scaling.share = choice.share.value_or(scaling.share);
@@ -70,7 +70,7 @@ void choose(const RopeChoice& choice, RopeScaling& scaling) {
   scaling.beta_slow = choice.beta_slow.value_or(scaling.beta_slow);
 }
 
-/// The pair of dimensions that turns `turns` times in the original context.
+/// Returns the index of the pair that makes `turns` rotations in the original context.
 double pair_of(const RopeKeys& keys, float turns) {
   const double context = static_cast<double>(keys.scaling.original_context);
   return static_cast<double>(keys.dims) *
@@ -78,7 +78,7 @@ double pair_of(const RopeKeys& keys, float turns) {
          (2 * std::log(static_cast<double>(keys.base)));
 }
 
-/// Radians a token of pair i, before it is divided by a tensor's factor.
+/// Returns the radians per token of pair i, before the division by a tensor's factor.
 double frequency(const RopeKeys& keys, std::size_t i) {
   const RopeScaling& scaling = keys.scaling;
   const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(keys.dims);
@@ -104,13 +104,13 @@ double frequency(const RopeKeys& keys, std::size_t i) {
   return stretched * (1 - share) + own * share;
 }
 
-/// The frequencies, divided by the numbers of a tensor where it is there.
+/// Returns the frequencies, divided by the numbers of a tensor if it is present.
 Result<std::vector<float>> frequencies(ArchReader& in, const RopeKeys& keys, std::string_view name) {
   SPECTR_TRY(const std::vector<float> factors, in.numbers(name, keys.dims / 2));
   std::vector<float> all;
   for (std::size_t i = 0; i < keys.dims / 2; ++i) {
     const float factor = factors.empty() ? 1.0F : factors[i];
-    // Some families write 1e30 for pairs that do not turn.
+    // Some families write 1e30 for pairs that are not rotated.
     if (!(factor >= 1e-6F && factor <= 1e30F)) {
       return error("{}: {} holds {}, but must hold numbers from 1e-06 to 1e+30", in.file().name(), name,
                    factor);

@@ -3,7 +3,7 @@
 
 namespace spectr {
 
-/// smollm3: as llama, but in every fourth layer positions do not turn.
+/// smollm3: like llama, but every fourth layer has no rotary positions.
 Result<void> read_smollm3(ArchReader& in) {
   SPECTR_TRY_VOID(gated_decoder(in, {.pairs = RopePairs::interleaved}));
   std::vector<LayerSpec>& layers = in.spec().layers;

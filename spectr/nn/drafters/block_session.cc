@@ -19,7 +19,7 @@ double product(std::span<const float> a, std::span<const float> b) {
                             [](float x, float y) { return static_cast<double>(x) * static_cast<double>(y); });
 }
 
-/// Row `token` of a matrix of the drafter's file.
+/// Reads row `token` of a matrix of the drafter's file.
 std::vector<float> row_of_file(const Gguf& file, const std::string& name, Token token) {
   const GgufTensor& tensor = *file.tensor(name);
   std::vector<float> row(tensor.cols());
@@ -70,7 +70,7 @@ Result<void> BlockSession::score(std::span<const Token> text, const TokenTree& t
   if (scored_length_ != text.size()) {
     drop_tree();
     SPECTR_TRY_VOID(read(text, text.size() - 1));
-    forget_rows(text.size() - 1);  // the block takes the slots behind
+    forget_rows(text.size() - 1);  // the block takes the following slots
     SPECTR_TRY_VOID(score_block(text));
   }
   const auto first = static_cast<NodeId>(nodes_.size());
@@ -114,7 +114,7 @@ Result<void> BlockSession::add_biases(const TokenTree& tree, NodeId first) {
   return {};
 }
 
-/// The scores of the best candidates of the node's row, by the node's own token.
+/// Scores the best candidates of the node's row, depending on the node's own token.
 void BlockSession::select(Token token, Node& node) const {
   const SelectorSpec& selector = *block().selector;
   const Gguf& file = model().file();

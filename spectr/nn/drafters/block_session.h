@@ -8,10 +8,10 @@
 
 namespace spectr {
 
-/// A sequence of a drafter that predicts a block in one pass (DFlash, DSpark). The pass is the same whatever
-/// is drafted: a node's logits are those of the row of its depth, and where the drafter has transitions (a
-/// Markov head, a selector) they depend on the node's own token, too. Of the sequence's tokens it keeps keys
-/// and values of the target's states; the block's are dropped.
+/// A sequence of a drafter that predicts a block in one pass (DFlash, DSpark). The pass does not depend on
+/// the drafted tokens: a node's logits are those of the row at its depth. If the drafter has transitions (a
+/// Markov head, a selector), they also depend on the node's own token. The cache keeps keys and values of the
+/// target's states for the sequence's tokens; those of the block are dropped.
 class BlockSession final : public DrafterSession {
  public:
   /// Throws std::bad_alloc.
@@ -26,7 +26,7 @@ class BlockSession final : public DrafterSession {
  private:
   struct Node {
     std::size_t depth = 0;
-    std::vector<float> logits;  // of a drafter with transitions; empty: those of the row
+    std::vector<float> logits;  // drafters with transitions only; empty: those of the row
     double confidence = 0.0;
   };
 
@@ -38,9 +38,9 @@ class BlockSession final : public DrafterSession {
   const BlockSpec& block() const { return *model().spec().block; }
   std::size_t row_of(const Node& node) const { return block().first_row + node.depth; }
 
-  std::size_t rows_;               // of a block
-  HeldLogits pass_;                // of the block
-  std::size_t scored_length_ = 0;  // tokens of the text behind which the block was scored; 0: none
+  std::size_t rows_;               // rows of a block
+  HeldLogits pass_;                // pass over the block
+  std::size_t scored_length_ = 0;  // length of the text that the block was scored after; 0: none
   std::vector<Node> nodes_;        // scored nodes of the tree
 };
 

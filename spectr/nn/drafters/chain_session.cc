@@ -62,7 +62,7 @@ Result<void> ChainSession::score(std::span<const Token> text, const TokenTree& t
 Result<void> ChainSession::score_level(std::size_t length, const TokenTree& tree,
                                        std::span<const NodeId> level) {
   begin_batch(model().spec().model.pair->state_width, false);
-  std::vector<std::int32_t> slots;  // of a node's path
+  std::vector<std::int32_t> slots;  // slots of a node's path
   for (const NodeId node : level) {
     slots.clear();
     for (const NodeId above : tree.path(node))

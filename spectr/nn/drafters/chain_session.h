@@ -10,7 +10,7 @@ namespace spectr {
 /// A sequence of a drafter whose rows are a token and a state (EAGLE-3): the row of the sequence's last token
 /// gives the logits of the first draft and the state of the next row. A node of a tree is a row that attends
 /// to the sequence and to its own ancestors; all nodes of a level are one pass. A sequence of one token has
-/// no state to draft from: its logits are all 0, and so are those of its nodes.
+/// no state to draft from: its logits and those of its nodes are all 0.
 class ChainSession final : public DrafterSession {
  public:
   /// Throws std::bad_alloc.
@@ -22,8 +22,8 @@ class ChainSession final : public DrafterSession {
  private:
   struct Row {
     HeldLogits pass;
-    std::size_t wanted = 0;    // number of its logits
-    std::vector<float> state;  // that its children read
+    std::size_t wanted = 0;    // index of its logits in the pass
+    std::vector<float> state;  // state that its children read
     bool is_computed = false;
   };
 
@@ -33,7 +33,7 @@ class ChainSession final : public DrafterSession {
   void take(NodeId node, const HeldLogits& pass, std::size_t wanted, std::size_t row);
 
   std::vector<Row> rows_;         // by node
-  std::vector<float> no_logits_;  // of a sequence without states
+  std::vector<float> no_logits_;  // all 0, for a sequence without states
 };
 
 }  // namespace spectr

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_taps = 64;
 
-/// A matrix of the target, as a weight of the drafter.
+/// Adds a matrix of the target to the drafter's weights.
 WeightId shared_weight(ModelSpec& spec, const ModelSpec& target, WeightId id) {
   WeightSpec weight = target.weight(id);
   weight.of_target = true;
@@ -19,7 +19,7 @@ WeightId shared_weight(ModelSpec& spec, const ModelSpec& target, WeightId id) {
   return static_cast<WeightId>(spec.weights.size() - 1);
 }
 
-/// Fails if the drafter is too narrow or too wide for a matrix of the target.
+/// Fails if the drafter's width differs from that of the target, whose matrix it needs.
 Result<void> fits(ArchReader& in, std::string_view tensor, const ModelSpec& target) {
   const ModelSpec& spec = in.spec();
   if (spec.width == target.width) return {};
@@ -27,7 +27,7 @@ Result<void> fits(ArchReader& in, std::string_view tensor, const ModelSpec& targ
                in.key("embedding_length"), spec.width, target.file, target.width);
 }
 
-/// d2t: the target's token of each row of the drafter's head.
+/// Reads d2t: the target's token of each row of the drafter's head.
 Result<std::vector<Token>> head_tokens(ArchReader& in, std::size_t rows) {
   constexpr std::string_view name = "d2t";
   const ModelSpec& spec = in.spec();

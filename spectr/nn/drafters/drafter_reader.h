@@ -12,25 +12,25 @@
 namespace spectr {
 
 // Parts that families of drafters share. Errors name the drafter's file,
-// the key or tensor, and both values where the target's differs.
+// the key or tensor, and both values if they differ from the target's.
 
-/// The target's states that a drafter's file names in ARCH.target_layers.
+/// Returns the target's states that a drafter's file lists in ARCH.target_layers.
 Result<std::vector<TapSpec>> target_taps(const Gguf& file, std::string_view architecture);
 
-/// Fails unless the target has the layers that the drafter reads.
+/// Fails if the target lacks a layer that the drafter reads.
 Result<void> check_taps(ArchReader& in, const std::vector<TapSpec>& taps, const ModelSpec& target);
 
-/// Fails if ARCH.NAME is there and is not `of_target`, which `what` of the target is.
+/// Fails if ARCH.NAME is present and differs from `of_target`, the target's value of `what`.
 Result<void> same_as_target(ArchReader& in, std::string_view name, std::size_t of_target,
                             std::string_view what, const ModelSpec& target);
 
-/// The embedding of the drafter's file, or the target's. Requires: spec().width was read.
+/// Reads the embedding from the drafter's file, or takes the target's. Requires: spec().width was read.
 Result<void> drafter_embedding(ArchReader& in, const ModelSpec& target);
 
-/// The head of the drafter's file, with the tokens of its rows in d2t, or the target's head.
+/// Reads the head from the drafter's file, with the tokens of its rows in d2t, or takes the target's head.
 Result<void> drafter_head(ArchReader& in, const ModelSpec& target);
 
-/// fc.weight, from the features of `taps` states of the target.
+/// Reads fc.weight, which maps the features of `taps` states of the target.
 Result<LinearSpec> feature_projection(ArchReader& in, std::size_t taps, const ModelSpec& target);
 
 }  // namespace spectr

@@ -8,8 +8,8 @@
 namespace spectr {
 namespace {
 
-/// Tokens of a prompt that the target computes before the drafter reads their features: they are kept until
-/// then.
+/// Maximum number of prompt tokens that the target computes before the drafter reads their features, which
+/// are kept in the meantime.
 constexpr std::size_t read_ahead = 8 * KvSlots::text_rows;
 
 const OwnWords no_words{};
@@ -24,7 +24,7 @@ DrafterSession::DrafterSession(const TrainedDrafter& model, Session& target, con
   const std::lock_guard lock(model.mutex_);
   model.ops_->reserve(rows);
   batch_.reserve(rows, 16 * rows, 0);
-  // The rows of a block or a tree are overwritten by those of the sequence: all slots are kept.
+  // The sequence's rows overwrite those of a block or a tree, so all slots are kept.
   cache_ = model.ops_->open_cache({slots, slots, context_});
 }
 
@@ -65,7 +65,7 @@ Result<void> DrafterSession::read(std::span<const Token> text, std::size_t end) 
     const std::size_t ready = std::min({end, target_.length(), length_ + KvSlots::text_rows});
     SPECTR_TRY_VOID(feed(text, length_, ready));
     length_ = ready;
-    // The last row may be computed again, when only its logits are missing.
+    // The last row's features are kept: the row may be recomputed for its logits.
     features.drop(length_ - 1);
   }
   return {};

@@ -13,23 +13,23 @@
 
 namespace spectr {
 
-/// A sequence of a target, as a trained drafter reads it.
+/// A trained drafter's session that follows a sequence of its target.
 ///
-/// score() first reads the features of the sequence that it has not read yet from the target's session, and
-/// has the target compute those that are missing; then it drafts. A drafter's rows of accepted tokens are
-/// computed again from the target's features, so that what it drafts depends on the sequence alone: keep()
-/// drops the tree.
+/// score() first reads the features of new tokens from the target's session, and lets the target
+/// compute missing ones; then it drafts. The drafter's rows of accepted tokens are recomputed
+/// from the target's features, so that its drafts depend on the sequence alone: keep() drops the
+/// tree.
 class DrafterSession : public Session {
  public:
   ~DrafterSession() override;
   DrafterSession(const DrafterSession&) = delete;
   DrafterSession& operator=(const DrafterSession&) = delete;
 
-  /// The logits of the row that a node's children come from: logits() before what makes them depend on the
-  /// node's own token, where that only chooses among them. Requires: as logits().
+  /// Returns the logits of the row that a node's children come from. They differ from logits() if the node's
+  /// own token only selects among the row's candidates. Requires: as logits().
   virtual Logits row_logits(NodeId node) const { return logits(node); }
-  /// The probability that the drafter gives to the acceptance of a child of the node, on this path; none if
-  /// it does not estimate it. Requires: as logits().
+  /// Returns the drafter's estimate of the probability that a child of the node is accepted, on this path;
+  /// nothing if it has no estimate. Requires: as logits().
   virtual std::optional<double> confidence(NodeId /*node*/) const { return std::nullopt; }
 
   void keep(std::span<const NodeId> path) override;
@@ -40,18 +40,18 @@ class DrafterSession : public Session {
   std::size_t context() const override { return context_; }
 
  protected:
-  /// `follows`: a row also needs the token that follows its own.
+  /// `follows`: a row also needs the token after its own.
   DrafterSession(const TrainedDrafter& model, Session& target, const FollowSettings& settings, bool follows,
                  std::size_t block_rows);
 
   /// Computes the rows [first, end) of the sequence from the target's features.
   virtual Result<void> feed(std::span<const Token> text, std::size_t first, std::size_t end) = 0;
-  /// Forgets what was computed for the tree.
+  /// Drops all results for the tree.
   virtual void drop_tree() = 0;
 
-  /// Fails if sequence and tree exceed the context.
+  /// Fails if the sequence and the tree exceed the context.
   Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
-  /// Feeds the rows up to `end`, which it leaves in length().
+  /// Feeds all missing rows before `end`; length() is then at least `end`.
   Result<void> read(std::span<const Token> text, std::size_t end);
   Result<HeldLogits> run(TrainedDrafter::Pass pass);
   void forget_rows(std::size_t length) { length_ = std::min(length_, length); }
@@ -74,9 +74,9 @@ class DrafterSession : public Session {
   std::size_t context_;
   bool follows_;
   CacheId cache_ = 0;
-  std::size_t length_ = 0;  // rows of the sequence that have keys and values
+  std::size_t length_ = 0;  // rows of the sequence with keys and values
   PassBatch batch_;
-  std::vector<float> features_;  // of the batch
+  std::vector<float> features_;  // features of the batch
 };
 
 }  // namespace spectr

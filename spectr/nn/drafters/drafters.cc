@@ -58,7 +58,7 @@ Result<DrafterSpec> read_drafter_spec(const Gguf& file, const ModelSpec& target)
   SPECTR_TRY_VOID(same_as_target(in, "target_hidden_size", target.width, "the width", target));
   SPECTR_TRY_VOID(family->read(in, target, drafter));
   SPECTR_TRY_VOID(in.end_of_tensors());
-  spec.context = target.context;  // positions are the target's
+  spec.context = target.context;  // positions are those of the target
   spec.max_context = target.max_context;
   spec.requirements.push_back(
       {Feature::drafter_inputs, fmt::format("general.architecture is {}", family->architecture)});

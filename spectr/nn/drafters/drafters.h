@@ -11,31 +11,31 @@
 
 namespace spectr {
 
-/// A family of drafters: how its files are read, for a target.
+/// A family of drafters, with the function that reads its files for a target.
 struct DrafterFamily {
-  std::string_view architecture;  ///< as `general.architecture` has it
+  std::string_view architecture;  ///< value of `general.architecture`
   Result<void> (*read)(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 };
 
-/// All of them.
+/// Returns all families of drafters.
 std::span<const DrafterFamily> drafter_families();
 
-/// Returns whether the file holds a trained drafter, which reads states of a target, rather than a model.
+/// True if the file holds a trained drafter, which reads states of a target, rather than a model.
 bool is_trained_drafter(const Gguf& file);
 
-/// Returns whether the file of a model has a layer of its own that drafts: it predicts the token after the
-/// next (arXiv 2404.19737).
+/// True if a model's file has an additional layer for drafting, which predicts the token after the next one
+/// (arXiv 2404.19737).
 bool has_next_token_layer(const Gguf& file);
 
 /// Returns the states of the target that the drafter reads, for LoadSettings of the target. Requires:
 /// is_trained_drafter() or has_next_token_layer(). Fails if the file does not name them.
 Result<TapSettings> taps_of(const Gguf& file);
 
-/// Returns what the drafter computes for this target. Fails if a key or tensor is missing, unknown, out of
-/// bounds or does not fit the target, by name. Requires: as taps_of().
+/// Returns the drafter's computation for this target. Fails if a key or tensor, named in the error, is
+/// missing, unknown, out of bounds or does not fit the target. Requires: as taps_of().
 Result<DrafterSpec> read_drafter_spec(const Gguf& file, const ModelSpec& target);
 
-// A file for each family, and for layers of the target's own file.
+// One source file per family, and one for drafting layers of the target's own file.
 Result<TapSettings> next_token_taps(const Gguf& file);
 Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& target);
 Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);

@@ -17,25 +17,25 @@ namespace spectr {
 
 class DrafterSession;
 
-/// How a drafter's session drafts.
+/// Settings of a drafter's session.
 struct FollowSettings {
-  std::size_t context = 0;     ///< tokens that the sequence may have; 0: as many as the target's session
-  std::size_t nodes = 1;       ///< of the largest tree
-  std::size_t block_rows = 0;  ///< rows of a block, 2 or more; 0: as many as the file says
+  std::size_t context = 0;     ///< maximum tokens of the sequence; 0: as in the target's session
+  std::size_t nodes = 1;       ///< maximum nodes of a tree
+  std::size_t block_rows = 0;  ///< rows of a block, 2 or more; 0: as in the file
 };
 
 /// A trained drafter on a backend: a small network that reads states of a target (EAGLE-3, DFlash) and drafts
-/// for it alone. Any number of sessions may share it, from any threads: their passes follow one another.
+/// for it alone. Any number of sessions may share it, from any threads; their passes are serialized.
 class TrainedDrafter {
  public:
   /// The result of a pass: drafts, or keys and values of the target's tokens (run_context_pass).
   enum class Pass { draft, context };
 
   /// Reads the file for `target`, which must have been loaded with taps_of() this file, and uploads the
-  /// weights, those among them that are the target's. `file` may also be the
-  /// target's own, if it has a layer that drafts (has_next_token_layer()). The target must outlive the
-  /// drafter. `pool` shares the work, if there is one. Fails if the file cannot be used with this target, or
-  /// the backend cannot compute it.
+  /// weights, including those that come from the target's file. `file` may also be the target's own if it
+  /// has a layer for drafting (has_next_token_layer()). The target must outlive the drafter. `pool`
+  /// shares the work, if set. Fails if the file does not fit this target or the backend cannot compute
+  /// it.
   static Result<std::unique_ptr<TrainedDrafter>> load(Gguf file, const Transformer& target,
                                                       std::shared_ptr<const Backend> backend,
                                                       ThreadPool* pool = nullptr);
@@ -45,8 +45,8 @@ class TrainedDrafter {
   std::string_view name() const { return spec_->model.name; }
   std::size_t vocabulary() const { return spec_->model.vocabulary; }
 
-  /// Most tokens of a draft: the predicting rows of a block of `block_rows` rows (0: as many as the file
-  /// says); the largest std::size_t if the drafter has no blocks.
+  /// Returns the maximum tokens of a draft: the predicting rows of a block of `block_rows` rows (0: as in the
+  /// file); the largest std::size_t if the drafter has no blocks.
   std::size_t max_depth(std::size_t block_rows = 0) const;
 
   /// Starts a session that drafts for the sequence of `target`, a session of the drafter's target, and reads
@@ -62,7 +62,7 @@ class TrainedDrafter {
                  std::unique_ptr<Ops> ops);
   /// Runs a pass.
   Result<HeldLogits> run(Pass pass, const PassBatch& batch) const;
-  /// Returns a row of BlockSpec::markov for each token.
+  /// Returns a row of logits of BlockSpec::markov for each token.
   Result<HeldLogits> markov_biases(std::span<const Token> tokens) const;
   Result<void> load_markov(ThreadPool* pool);
 
@@ -70,10 +70,10 @@ class TrainedDrafter {
   std::vector<std::vector<std::byte>> copies_;  // or to these
   std::unique_ptr<const DrafterSpec> spec_;
   std::shared_ptr<const Backend> backend_;
-  mutable std::mutex mutex_;  // of the operations: one pass at a time
+  mutable std::mutex mutex_;  // guards the operations: one pass at a time
   std::unique_ptr<Ops> ops_;
-  std::unique_ptr<Ops> markov_;  // of BlockSpec::markov
-  CacheId markov_cache_ = 0;     // it has no layers that use it
+  std::unique_ptr<Ops> markov_;  // operations of BlockSpec::markov
+  CacheId markov_cache_ = 0;     // unused: the model has no layers
   mutable PassBatch markov_batch_;
 };
 

@@ -17,7 +17,7 @@ constexpr std::string_view hidden_name = "selector_hidden.weight", w1_name = "ma
                            confidence_bias = "conf_proj.bias";
 constexpr std::uint64_t max_selector_rank = 1 << 14;
 
-/// A matrix [rows, cols] that the host reads row by row.
+/// Returns a matrix [rows, cols] that the host reads row by row.
 Result<const GgufTensor*> host_matrix(ArchReader& in, std::string_view name, std::size_t rows,
                                       std::size_t cols) {
   const GgufTensor* tensor = in.file().tensor(name);
@@ -32,7 +32,7 @@ Result<const GgufTensor*> host_matrix(ArchReader& in, std::string_view name, std
   return tensor;
 }
 
-/// w2 w1[token], as a model without layers.
+/// Returns w2 w1[token] as a model without layers.
 Result<ModelSpec> markov_model(ArchReader& in, std::size_t rows) {
   const ModelSpec& spec = in.spec();
   const std::size_t rank = in.file().tensor(w1_name)->cols();

@@ -9,22 +9,22 @@
 
 namespace spectr {
 
-// How the rows of a block depend on the tokens before them: keys first, then, after ArchReader::end_of_keys,
-// tensors.
+// Reads how the rows of a block depend on the tokens before them: keys first, then, after
+// ArchReader::end_of_keys(), tensors.
 
 struct TransitionKeys {
-  std::optional<bool> from_anchor;  ///< the first row predicts; none: the file does not say
+  std::optional<bool> from_anchor;  ///< true if the first row predicts; none: not specified
   bool has_confidence;
-  std::size_t rank, candidates;  ///< of a selector; 0: there is none
+  std::size_t rank, candidates;  ///< of a selector; 0: none
 };
 
-/// Returns whether the file has a selector.
+/// True if the file has a selector.
 bool has_selector(const ArchReader& in);
 
 Result<TransitionKeys> transition_keys(ArchReader& in);
 
-/// Reads what the file has of Markov head, confidence head and selector, for a head with `rows` rows, and
-/// which row of the block predicts first.
+/// Reads the Markov head, the confidence head and the selector, as far as present, for a head with `rows`
+/// rows, and the index of the first predicting row of the block.
 Result<void> read_transitions(ArchReader& in, const TransitionKeys& keys, std::size_t rows, BlockSpec& block);
 
 }  // namespace spectr

@@ -15,12 +15,12 @@ using Literal = nlohmann::ordered_json;
 constexpr std::string_view gemma_quote = R"(<|"|>)";
 constexpr int max_literal_depth = 64;
 
-/// A cursor in literals of JSON, Python and Gemma 4, whose syntaxes do not contradict each other.
+/// A cursor in literals of JSON, Python and Gemma 4. The three syntaxes do not conflict.
 class LiteralReader {
  public:
   explicit LiteralReader(std::string_view text) : rest_(text) {}
 
-  /// Takes a mark, after white space. Returns whether it is there.
+  /// Takes a mark, after white space. Returns true if it is present.
   bool take(std::string_view mark) {
     skip_space();
     if (!rest_.starts_with(mark)) return false;

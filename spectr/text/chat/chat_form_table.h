@@ -4,18 +4,18 @@
 
 namespace spectr {
 
-/// What stands around the text of a message.
+/// The text before and after a message.
 struct Turn {
   std::string_view before, after;
 };
 
 enum Trimmed { nobody, everybody, the_assistant, all_but_the_assistant };
-/// Where system messages stand.
+/// Position of system messages.
 enum SystemPlace {
   apart,         ///< in turns of their own
-  with_user,     ///< in one turn with what the user says; a turn begins after each answer
-  before_user,   ///< all that have come, at the beginning of the next user's turn
-  at_beginning,  ///< one alone, as the first message
+  with_user,     ///< in the same turn as the user's message; a turn begins after each answer
+  before_user,   ///< all system messages so far, at the beginning of the next user's turn
+  at_beginning,  ///< a single one, as the first message
   nowhere,
 };
 enum Opening { asked_for, after_user };
@@ -26,11 +26,11 @@ struct Form {
   std::string_view begin;
   Turn system, user, assistant;
   std::string_view generation;  ///< before the answer
-  Trimmed trimmed = nobody;     ///< whose texts lose the white space around them
+  Trimmed trimmed = nobody;     ///< messages whose surrounding white space is removed
   SystemPlace system_place = apart;
-  std::string_view again = {};  ///< before every message but the first, or with_user: before every turn
-  std::string_view default_system = {};  ///< where the first message is not the system's
-  Opening opening = asked_for;           ///< when `generation` is written
+  std::string_view again = {};  ///< before every message except the first; with_user: before every turn
+  std::string_view default_system = {};  ///< if the first message is not the system's
+  Opening opening = asked_for;           ///< condition for writing `generation`
 };
 
 inline constexpr Form forms[] = {

@@ -9,14 +9,14 @@
 namespace spectr {
 namespace {
 
-/// A text as a literal of Jinja.
+/// Returns a text as a Jinja literal.
 std::string literal(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\n' ? std::string("\\n") : c == '\'' ? "\\'" : std::string(1, c);
   return out + "'";
 }
 
-/// The text of a message, without white space around it if its form takes that.
+/// Returns the expression of a message's text, trimmed if the form says so.
 std::string content(const Form& form, bool is_assistant) {
   const bool trims =
       form.trimmed == everybody || form.trimmed == (is_assistant ? the_assistant : all_but_the_assistant);
@@ -31,7 +31,7 @@ std::string turn(const Form& form, const Turn& turn, bool is_assistant) {
   return printed(turn.before) + "{{ " + content(form, is_assistant) + " }}" + printed(turn.after);
 }
 
-/// What a system message becomes in its place.
+/// Returns the template of a system message.
 std::string system_of(const Form& form) {
   if (form.system_place == nowhere) return {};
   if (form.system_place == before_user)

@@ -7,11 +7,11 @@
 
 namespace spectr {
 
-// Chat templates by name, for files that have none or a wrong one. The names are llama.cpp's.
+// Chat templates by name, for files with no template or a wrong one. The names are those of llama.cpp.
 
-/// The template of that name, in Jinja; none: there is no such name.
+/// Returns the template of that name, in Jinja; nothing if the name is unknown.
 std::optional<std::string> chat_form(std::string_view name);
-/// All names, in alphabetical order.
+/// Returns all names, in alphabetical order.
 std::vector<std::string_view> chat_form_names();
 
 }  // namespace spectr

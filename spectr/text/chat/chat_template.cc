@@ -10,7 +10,7 @@
 namespace spectr {
 namespace {
 
-/// Returns a word that `text` does not contain and that filters of strings leave as it is.
+/// Returns a word that `text` does not contain and that string filters leave unchanged.
 std::string unused_mark(const std::string& text) {
   std::string mark = "~8203";
   for (int i = 0; text.contains(mark); ++i) mark += std::to_string(i);
@@ -24,8 +24,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(white_space) + 1);
 }
 
-/// Cuts the text before the mark. White space in front of the mark goes if the template has taken the space
-/// after it.
+/// Returns the text before the mark. White space before the mark is removed if the template has removed the
+/// space after it.
 MarkedText before_mark(const MarkedText& text, const std::string& mark) {
   const std::string_view bytes = text.bytes();
   const std::size_t at = bytes.rfind(mark);
@@ -35,7 +35,7 @@ MarkedText before_mark(const MarkedText& text, const std::string& mark) {
   return text.part(kept);
 }
 
-/// Returns all characters of a conversation.
+/// Returns all characters of a conversation, in one string.
 std::string all_text(std::span<const ChatMessage> messages, const jinja::Dict& values) {
   std::string all = jinja::Value(values).json().bytes();
   for (const ChatMessage& message : messages)
@@ -75,11 +75,11 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   return made;
 }
 
-/// Finds out by rendering whether the template prints contents that are strings or lists of parts.
+/// Determines by rendering whether the template prints contents that are strings or lists of parts.
 Result<void> ChatTemplate::probe_contents() {
   const std::string said = "xylophone";
   const auto rendered = [&](bool as_list) {
-    takes_parts_ = takes_text_ = true;  // as it is
+    takes_parts_ = takes_text_ = true;  // pass contents unchanged
     const ChatMessage message{"user", {said}, as_list};
     return run({&message, 1}, {}, true);
   };
@@ -94,7 +94,7 @@ Result<void> ChatTemplate::probe_contents() {
   return {};
 }
 
-/// Converts a message, its content in a form that the template prints.
+/// Converts a message to a template value, with its content in a form that the template prints.
 jinja::Value ChatTemplate::value_of(const ChatMessage& message) const {
   jinja::Dict value;
   const auto add = [&](const char* name, jinja::Value member) {
@@ -145,7 +145,7 @@ void ChatTemplate::close_thoughts(MarkedText& prompt) const {
 Result<MarkedText> ChatTemplate::render(const Conversation& conversation) const {
   jinja::Dict values = options_.values;
   for (const auto& [name, value] : conversation.values.members) values.set(name, value);
-  constexpr const char* switches[] = {"enable_thinking", "thinking"};  // whichever the template reads
+  constexpr const char* switches[] = {"enable_thinking", "thinking"};  // the template reads either
   const bool is_said = std::ranges::any_of(
       switches, [&values](std::string_view name) { return values.find(name) != nullptr; });
   const std::optional<bool> thinks = is_said ? std::nullopt : options_.thinks;
@@ -168,9 +168,9 @@ Result<MarkedText> ChatTemplate::render(const Conversation& conversation) const 
   return prompt;
 }
 
-/// Renders a prompt whose last message is the beginning of the answer: the template renders it as an answer,
+/// Renders a prompt whose last message is the beginning of the answer. The template renders it as an answer,
 /// which is cut after its content, or after its reasoning if it has no content yet. If the template does not
-/// print the message, its text follows the header of an answer.
+/// print the message, its text is appended to the header of an answer.
 Result<MarkedText> ChatTemplate::continued(std::vector<ChatMessage> messages,
                                            const jinja::Dict& values) const {
   const ChatMessage answer = messages.back();
@@ -192,7 +192,7 @@ Result<MarkedText> ChatTemplate::continued(std::vector<ChatMessage> messages,
   return without_open_thoughts(prompt.append(said, quotes_content()), answer);
 }
 
-/// Closes reasoning that is open in front of the text of the answer at the end of the prompt.
+/// Closes reasoning that is open before the text of the answer at the end of the prompt.
 MarkedText ChatTemplate::without_open_thoughts(const MarkedText& prompt, const ChatMessage& answer) const {
   const std::string said(trimmed(answer.text()));
   const std::string_view text = prompt.bytes();

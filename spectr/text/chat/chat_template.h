@@ -16,36 +16,36 @@
 
 namespace spectr {
 
-/// Variables that ChatTemplate sets itself; nobody else may.
+/// Variables that ChatTemplate sets itself; requests and options must not set them.
 inline constexpr const char* own_chat_variables[] = {"messages", "add_generation_prompt", "bos_token",
                                                      "eos_token"};
 
-/// How conversations are rendered.
+/// Options of rendering.
 struct ChatTemplateOptions {
-  /// Treats the names of control tokens in messages as tokens. By default they are text, so that nobody can
-  /// forge a turn.
+  /// Treats the names of control tokens in messages as tokens. By default they are plain text, so that a
+  /// message cannot forge a turn.
   bool special_in_content = false;
-  jinja::Dict values = {};  ///< variables, unless a request sets them
-  /// Whether answers begin with reasoning, unless a variable says so; none: the template decides.
+  jinja::Dict values = {};  ///< default variables, which a request can override
+  /// Default of whether answers begin with reasoning; variables override it. None: as in the template.
   std::optional<bool> thinks = {};
 };
 
-/// What a template does with tools.
+/// Support for tools in a template.
 struct ToolSupport {
-  bool prints_tools = false;    ///< the variable `tools`
-  bool prints_calls = false;    ///< `tool_calls` of messages
-  bool prints_results = false;  ///< messages of the role "tool"
-  bool prints_system = false;   ///< messages of the role "system"
-  bool text_arguments = false;  ///< the arguments of calls must be a string of JSON, not an object
-  bool null_content = false;    ///< the content must be none in a message that has nothing but calls
+  bool prints_tools = false;    ///< prints the variable `tools`
+  bool prints_calls = false;    ///< prints `tool_calls` of messages
+  bool prints_results = false;  ///< prints messages of the role "tool"
+  bool prints_system = false;   ///< prints messages of the role "system"
+  bool text_arguments = false;  ///< the arguments of calls must be a JSON string, not an object
+  bool null_content = false;    ///< the content must be none in a message with calls only
   bool short_ids = false;       ///< ids must have nine letters and digits
   ToolForm form = generic_tool_form();
 };
 
-/// A model's chat template together with the variables that depend on the model. Immutable; thread-safe.
+/// A model's chat template with the variables that depend on the model. Immutable; thread-safe.
 class ChatTemplate {
  public:
-  /// Parses a template in Jinja. Fails if it is malformed or prints nothing of a user's message.
+  /// Parses a Jinja template. Fails if it is malformed or does not print a user's message.
   static Result<ChatTemplate> make(std::string_view source, const Vocabulary& vocabulary,
                                    ChatTemplateOptions options = {});
 
@@ -55,20 +55,20 @@ class ChatTemplate {
     jinja::Dict values = {};            ///< other variables
     bool continues_last = false;        ///< the last message is the beginning of the answer
     bool opens_answer = true;           ///< the prompt ends with the header of an answer
-    std::vector<Tool> tools = {};       ///< those that the model may call
+    std::vector<Tool> tools = {};       ///< tools that the model may call
   };
 
-  /// Renders a prompt, in which everything that comes from the conversation is quoted. Reasoning that the
-  /// template opens is closed if answers must have none. Tools, calls and results that the template does not
-  /// print become text of messages. Fails with the error that the template raises.
+  /// Renders a prompt in which all text from the conversation is quoted. Reasoning that the template opens is
+  /// closed if answers must have none. Tools, calls and results that the template does not print become text
+  /// of messages. Fails with the error that the template raises.
   Result<MarkedText> render(const Conversation& conversation) const;
 
-  /// Whether strings of variables must be marked as quoted.
+  /// True if strings of variables must be marked as quoted.
   bool quotes_content() const { return !options_.special_in_content; }
-  /// How answers call tools.
+  /// Returns the syntax of tool calls in answers.
   const ToolForm& tool_form() const { return tools_.form; }
   const ToolSupport& tool_support() const { return tools_; }
-  /// Whether the template speaks of reasoning.
+  /// True if the template has marks of reasoning.
   bool knows_thoughts() const { return knows_thoughts_; }
 
  private:
@@ -93,14 +93,14 @@ class ChatTemplate {
   MarkedText quoted(std::string text) const { return MarkedText(std::move(text), quotes_content()); }
 
   jinja::Template template_;
-  jinja::Dict own_;            // variables
+  jinja::Dict own_;            // variables that depend on the model
   const ReasoningForm* form_;  // the marks around reasoning
   ChatTemplateOptions options_;
   ToolSupport tools_;
-  bool takes_text_ = true;       // contents that are strings
-  bool takes_parts_ = false;     // contents that are lists of parts
+  bool takes_text_ = true;       // prints contents that are strings
+  bool takes_parts_ = false;     // prints contents that are lists of parts
   bool knows_thoughts_ = false;  // the source has the mark that opens reasoning
-  bool takes_thinking_ = false;  // reasoning in a member `thinking`
+  bool takes_thinking_ = false;  // reads reasoning from a member `thinking`
 };
 
 }  // namespace spectr

@@ -1,4 +1,4 @@
-// What chat templates do with tools, found out by rendering, and what is done where they do nothing.
+// Determines by rendering how chat templates support tools, and provides fallbacks if they do not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ ChatMessage probe_message(std::string role, std::string_view text) {
   return ChatMessage::of(std::move(role), std::string(text));
 }
 
-/// Whether a template has printed the arguments of the probe as JSON or in tags, but neither as Python's
+/// True if a template has printed the arguments of the probe as JSON or in tags, but neither as a Python
 /// dictionary nor as a string within JSON.
 bool prints_arguments(std::string_view text) {
   const std::string key(ProbeCall::keys[0]);
@@ -30,7 +30,7 @@ bool prints_arguments(std::string_view text) {
          !text.contains("\\\"" + key);
 }
 
-/// Appends a message of the user, to the last one if that is the user's, too.
+/// Appends a user's message, merged into the last message if that is the user's, too.
 void add_user_text(std::vector<ChatMessage>& messages, std::string text) {
   if (messages.empty() || messages.back().role != "user") {
     messages.push_back(ChatMessage::of("user", std::move(text)));
@@ -39,7 +39,7 @@ void add_user_text(std::vector<ChatMessage>& messages, std::string text) {
   }
 }
 
-/// Puts a text at the beginning of the first message of that role; adds one in front if there is none.
+/// Prepends a text to the first message of that role. If there is none, inserts a message at the front.
 void put_first(std::vector<ChatMessage>& messages, std::string_view role, std::string text) {
   const auto first = std::ranges::find(messages, role, &ChatMessage::role);
   if (first == messages.end()) {
@@ -71,8 +71,8 @@ jinja::List ChatTemplate::value_of(const std::vector<ToolCall>& calls) const {
   return list;
 }
 
-/// Finds the form of calls from what the template prints of an assistant's turn with one call, with two, and
-/// with text. The arguments are those that the template is known to print.
+/// Determines the form of calls from the template's output for an assistant's turn with one call, with two,
+/// and with text. `values` has the arguments in the form that the template is known to print.
 bool ChatTemplate::probe_calls(const jinja::Dict& values) {
   std::vector<ChatMessage> messages = {probe_message("user", probe_question),
                                        probe_message("assistant", probe_answer)};
@@ -99,8 +99,8 @@ bool ChatTemplate::probe_calls(const jinja::Dict& values) {
   return true;
 }
 
-/// Cuts the end of calls where a token ends the answer. Calls between which an answer ends are not of one
-/// answer.
+/// Truncates the end of calls at a token that ends the answer. If such a token separates calls, an answer has
+/// only one call.
 void ChatTemplate::cut_calls_at_ends(const Vocabulary& vocabulary) {
   ToolForm& form = tools_.form;
   for (const Token end : vocabulary.ends()) {
@@ -156,10 +156,10 @@ void ChatTemplate::probe_tools(std::string_view source) {
   tools_.short_ids = tools_.prints_results && !with_long_id;
 }
 
-/// Returns the messages as the template prints them.
+/// Returns the messages in the form that the template prints.
 std::vector<ChatMessage> ChatTemplate::adapted(const Conversation& conversation) const {
   std::vector<ChatMessage> messages;
-  std::map<std::string, std::string> called;  // tools by the ids of calls
+  std::map<std::string, std::string> called;  // tool names by call id
   for (ChatMessage message : conversation.messages) {
     for (ToolCall& call : message.calls) {
       called[call.id] = call.name;

@@ -6,8 +6,8 @@
 
 namespace spectr {
 
-/// Finds the end of a JSON object or list in a text that grows. Only brackets and strings are looked at: what
-/// is complete may still be invalid JSON.
+/// Finds the end of a JSON object or list in a growing text. Only brackets and strings are checked: a
+/// complete text may still be invalid JSON.
 class JsonExtent {
  public:
   static constexpr std::size_t max_depth = 64;
@@ -20,7 +20,7 @@ class JsonExtent {
   static std::size_t length_of(std::string_view text);
 
  private:
-  std::string open_;  // closing brackets that are due, the innermost last
+  std::string open_;  // expected closing brackets, the innermost last
   bool in_string_ = false;
   bool escaped_ = false;
 };

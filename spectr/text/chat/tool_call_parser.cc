@@ -12,15 +12,15 @@ namespace {
 
 constexpr auto not_found = std::string_view::npos;
 constexpr std::string_view code_fence = "```";
-constexpr std::string_view name_prefix = "functions.";  // before names, in several families
+constexpr std::string_view name_prefix = "functions.";  // prefix of names in several families
 constexpr std::size_t max_call_header = 512;  // bytes between the opening of a call and its arguments
-/// What may stand between calls besides the marks of the form.
+/// Text that is allowed between calls, in addition to the marks of the form.
 constexpr std::string_view call_separators[] = {",", ";", code_fence};
 
-/// Returns what calls begin with, besides JSON on a line of its own.
+/// Returns the possible beginnings of calls, except for JSON on a line of its own.
 std::vector<std::string> call_beginnings(const ToolForm& form, bool exact) {
   std::vector<std::string> marks = form.opens;
-  // If a form has no mark in front of its calls, they begin as the template begins them.
+  // If a form's calls have no opening mark, they begin as in the template.
   if (exact && !form.lead.empty() &&
       std::ranges::none_of(marks, [&](const std::string& mark) { return form.lead.contains(mark); }))
     marks.push_back(form.lead);
@@ -53,7 +53,7 @@ ToolCallParser::Parts ToolCallParser::finish() {
   return parts;
 }
 
-/// Goes on as far as the pending text allows. Returns whether there may be more to do.
+/// Processes the pending text as far as possible. Returns true if another step may be possible.
 bool ToolCallParser::step(Parts& parts, bool last) {
   switch (place_) {
     case Place::content:
@@ -69,7 +69,7 @@ bool ToolCallParser::step(Parts& parts, bool last) {
   return false;
 }
 
-/// Reports the first bytes of the pending text as content.
+/// Reports the first `until` bytes of the pending text as content.
 void ToolCallParser::release(std::size_t until, Parts& parts) {
   if (until == 0) return;
   if (begins_ && called_) {
@@ -85,7 +85,7 @@ void ToolCallParser::release(std::size_t until, Parts& parts) {
   said_ = true;
 }
 
-/// Finds the first place where a call may begin: a mark of the form anywhere, JSON or a fence at the
+/// Finds the first position at which a call may begin: a mark of the form anywhere, JSON or a fence at the
 /// beginning of a line.
 std::optional<ToolCallParser::Opening> ToolCallParser::find_opening() const {
   std::optional<Opening> first;
@@ -107,7 +107,7 @@ std::optional<ToolCallParser::Opening> ToolCallParser::find_opening() const {
   return first;
 }
 
-/// Returns the bytes of the pending text that are content whatever follows.
+/// Returns the length of the pending text that is content whatever follows.
 std::size_t ToolCallParser::certain() const {
   std::string_view text = std::string_view(pending_).substr(0, marks_.certain(pending_));
   const std::size_t ticks = text.size() - (text.find_last_not_of('`') + 1);
@@ -148,7 +148,7 @@ bool ToolCallParser::step_call(Parts& parts, bool last) {
     case Outcome::invalid:
       break;
   }
-  // What looked like the opening of a call is content.
+  // The apparent opening of a call is content.
   calls_.clear();
   place_ = Place::content;
   release(opening_.begin + opening_.size, parts);
@@ -233,7 +233,7 @@ ToolCallParser::Outcome ToolCallParser::look_at_json(std::size_t begin) {
   if (state == JsonExtent::State::invalid) return Outcome::invalid;
   const std::string_view json = std::string_view(pending_).substr(begin, scanned_ - begin);
   end_ = scanned_;
-  if (!calls_.empty()) {  // its name is known
+  if (!calls_.empty()) {  // the name was parsed before
     auto call = read_named_call(std::exchange(calls_, {}).front().name, json);
     if (!call) return Outcome::invalid;
     calls_.push_back(*std::move(call));
@@ -257,7 +257,7 @@ ToolCallParser::Outcome ToolCallParser::look_at_named(std::size_t begin) {
   return look_at_json(begin + json);
 }
 
-/// Looks for the mark that ends the call. One that stands in a value does not.
+/// Searches for the mark that closes the call. Marks inside a value do not close it.
 ToolCallParser::Outcome ToolCallParser::look_at_marked(std::size_t begin) {
   if (form_.closes.empty()) return Outcome::invalid;
   const std::string& close = form_.closes.front();
@@ -273,7 +273,7 @@ ToolCallParser::Outcome ToolCallParser::look_at_marked(std::size_t begin) {
   return Outcome::open;
 }
 
-/// Reads calls with the mark that closes them; none if the text is malformed.
+/// Reads calls with their closing mark; none if the text is malformed.
 std::vector<ToolCall> ToolCallParser::calls_in(std::string_view text) const {
   const std::string_view inside = text.substr(0, text.size() - form_.closes.front().size());
   if (form_.kind == ToolForm::Kind::python)

@@ -14,10 +14,10 @@
 
 namespace spectr {
 
-/// Splits the text of an answer into content and calls while it grows. A call is reported when it is
-/// complete: it names a tool of the request, and its arguments are a JSON object. A call that is malformed or
-/// has no end stays content. JSON objects on lines of their own and in fenced blocks are calls in every form,
-/// if they have a name and arguments. White space before and after calls is dropped. Not thread-safe.
+/// Splits the text of an answer into content and calls while it is generated. A call is reported once it is
+/// complete: it names a tool of the request, and its arguments are a JSON object. A malformed or unterminated
+/// call stays content. In every form, JSON objects on lines of their own and in fenced blocks are calls if
+/// they have a name and arguments. White space around calls is dropped. Not thread-safe.
 class ToolCallParser {
  public:
   struct Parts {
@@ -25,15 +25,15 @@ class ToolCallParser {
     std::vector<ToolCall> calls;  ///< without ids
   };
 
-  /// Without `parallel` the answer ends after its first call. With `exact` a call begins with a mark of the
-  /// form, or as the template begins calls if they have none: JSON elsewhere is content.
+  /// Without `parallel`, the answer ends after its first call. With `exact`, a call begins with a mark of the
+  /// form or, if it has none, as in the template; JSON elsewhere is content.
   ToolCallParser(ToolForm form, std::shared_ptr<const ToolSet> tools, bool parallel, bool exact = false);
 
-  /// Takes more of the text. Cost: O(new text), and the length of each call when it is complete.
+  /// Adds text. Cost: O(new text), plus the length of each call when it is complete.
   Parts push(std::string_view text);
-  /// Returns what was held back, at the end of the answer.
+  /// Returns the text that was held back, at the end of the answer.
   Parts finish();
-  /// Whether there has been a call.
+  /// True if there was a call.
   bool called() const { return called_; }
 
  private:
@@ -43,7 +43,7 @@ class ToolCallParser {
     std::size_t begin, size;
     Mark mark;
   };
-  /// What is known of the call at hand.
+  /// State of the current call.
   enum class Outcome { open, complete, invalid };
 
   bool step(Parts& parts, bool last);
@@ -58,7 +58,7 @@ class ToolCallParser {
   Outcome look_at_named(std::size_t begin);
   Outcome look_at_marked(std::size_t begin);
   std::vector<ToolCall> calls_in(std::string_view text) const;
-  /// Returns where the text of the call begins, after opening marks, or npos while one may be incomplete.
+  /// Returns the beginning of the call's text, after opening marks; npos while a mark may be incomplete.
   std::size_t skip_opening(bool last) const;
 
   ToolForm form_;
@@ -67,14 +67,14 @@ class ToolCallParser {
   StopWords marks_;
   Place place_ = Place::content;
   std::string pending_;  // not reported yet
-  bool begins_ = true;   // nothing but white space was content since the beginning or the last call
-  bool said_ = false;    // something was content
+  bool begins_ = true;   // only white space since the beginning or the last call
+  bool said_ = false;    // there was content
   bool called_ = false;
   Opening opening_ = {};
   JsonExtent extent_;
-  std::size_t json_ = 0;     // where the JSON of the call begins; 0: not known yet
-  std::size_t scanned_ = 0;  // bytes of `pending_` that the search for the end has seen
-  std::size_t end_ = 0;      // of a complete call
+  std::size_t json_ = 0;     // beginning of the call's JSON; 0: not known yet
+  std::size_t scanned_ = 0;  // bytes of `pending_` that were searched for the end
+  std::size_t end_ = 0;      // end of a complete call
   std::vector<ToolCall> calls_;
 };
 

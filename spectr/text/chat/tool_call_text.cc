@@ -32,7 +32,7 @@ std::string dumped_call(const CallJson& json) {
   return json.dump(-1, ' ', false, CallJson::error_handler_t::replace);
 }
 
-/// Returns the arguments as an object; some models write them as a string of JSON.
+/// Returns the arguments as an object. Some models write them as a JSON string.
 std::optional<std::string> arguments_of(const CallJson* value) {
   if (value == nullptr || value->is_null()) return "{}";
   if (value->is_object()) return dumped_call(*value);
@@ -64,7 +64,7 @@ bool add_calls(const CallJson& json, const ToolSet& tools, bool strict, std::vec
   return true;
 }
 
-/// Takes a mark from the beginning of `text`; white space in either has no meaning.
+/// Takes a mark from the beginning of `text`, ignoring white space in both.
 bool take_mark(std::string_view& text, std::string_view mark) {
   std::string_view rest = text;
   for (const char c : mark) {
@@ -81,7 +81,7 @@ bool begins_with(std::string_view text, std::string_view mark) {
   return take_mark(text, mark);
 }
 
-/// Returns the value of a tagged argument. Models of some families write Python's constants.
+/// Returns the value of a tagged argument. Some families of models write Python's constants.
 CallJson tagged_value(std::string_view text, std::optional<bool> accepts_text) {
   if (accepts_text == true) return text;
   if (text == "True") return true;
@@ -91,8 +91,8 @@ CallJson tagged_value(std::string_view text, std::optional<bool> accepts_text) {
   return json.is_discarded() || (json.is_string() && !accepts_text) ? CallJson(text) : json;
 }
 
-/// Returns the bytes before the mark that ends a value: the first that another argument or the end of the
-/// call follows.
+/// Returns the position of the mark that ends a value: the first that is followed by another argument or the
+/// end of the call.
 std::size_t end_of_value(std::string_view text, const ToolForm& form) {
   std::size_t at = text.find(form.value_close);
   for (; at != std::string_view::npos; at = text.find(form.value_close, at + 1)) {

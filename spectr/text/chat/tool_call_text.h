@@ -11,23 +11,23 @@
 
 namespace spectr {
 
-// Reads calls whose text is complete. Calls have no ids. None: the text is malformed, or names a tool that
-// is not among `tools`.
+// Reads calls whose text is complete. The calls have no ids. Returns nothing if the text is malformed, or
+// names a tool that is not among `tools`.
 
-/// Reads {"name": …, "arguments": {…}} or a list of such objects. Other names of members that models use are
-/// accepted. With `strict` an object without arguments is no call.
+/// Reads {"name": …, "arguments": {…}} or a list of such objects. Other member names that models use are
+/// accepted. With `strict`, an object without arguments is not a call.
 std::optional<std::vector<ToolCall>> read_json_calls(std::string_view text, const ToolSet& tools,
                                                      bool strict);
 
-/// Reads the arguments, a JSON object, of a call of the tool.
+/// Reads a call of the tool from its arguments, a JSON object.
 std::optional<ToolCall> read_named_call(std::string_view tool, std::string_view arguments);
 
 /// Reads NAME name_end (key_open KEY key_close VALUE value_close)…, up to the first closing mark of the form.
-/// A value is text where the schema accepts a string, else JSON.
+/// A value is text if the schema accepts a string, else JSON.
 std::optional<ToolCall> read_tagged_call(std::string_view text, const ToolSet& tools, const ToolForm& form);
 
-/// Whether a JSON object or list can begin a call, by the name of its first member: unknown while `text` is
-/// too short.
+/// Returns whether a JSON object or list can begin a call, given the name of its first member; nothing while
+/// `text` is too short to tell.
 std::optional<bool> may_be_json_call(std::string_view text);
 
 }  // namespace spectr

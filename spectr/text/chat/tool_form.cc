@@ -14,9 +14,9 @@ namespace spectr {
 namespace {
 
 constexpr auto nowhere_in_call = std::string_view::npos;
-constexpr std::size_t min_mark = 3;  // bytes; shorter ones are punctuation of JSON
+constexpr std::size_t min_mark = 3;  // bytes; shorter ones are JSON punctuation
 
-/// Appends the marks of a text, which end with ">" or "]" before the next one begins with "<" or "[".
+/// Appends the marks in a text. A mark ends with ">" or "]" before the next one begins with "<" or "[".
 void add_marks(std::string_view text, std::vector<std::string>& marks) {
   const auto add = [&marks](std::string_view mark) {
     mark = without_space(mark);
@@ -35,7 +35,7 @@ void add_marks(std::string_view text, std::vector<std::string>& marks) {
   add(text.substr(begin));
 }
 
-/// Where the parts of the first probe call lie in a text.
+/// Positions of the parts of the first probe call in a text.
 struct Places {
   std::size_t name, after_name, key, after_key, value, other_key, after_values;
 };
@@ -61,13 +61,13 @@ std::optional<Places> places_in(std::string_view text) {
                 end_of(other_value, ProbeCall::values[1])};
 }
 
-/// The form while it is derived: where the call begins and ends in the text, and where its arguments end.
+/// A form while it is derived, with the begin and end of the call in the text and the end of its arguments.
 struct Derived {
   ToolForm form;
   std::size_t begin, end, arguments_end;
 };
 
-/// {"name": …, "arguments": {…}}, the object that begins first and holds name and arguments.
+/// Derives {"name": …, "arguments": {…}} from the first object that holds the name and the arguments.
 std::optional<Derived> json_call(std::string_view text, const Places& at, std::size_t arguments) {
   const std::size_t length = JsonExtent::length_of(text.substr(arguments));
   for (std::size_t begin = text.find('{'); begin < at.name; begin = text.find('{', begin + 1)) {
@@ -106,7 +106,7 @@ std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
   const std::size_t close = text.find(form.value_close, at.after_values);
   if (close == nowhere_in_call) return std::nullopt;
   const std::size_t end = close + form.value_close.size();
-  // White space between two arguments follows the last one, too, or separates them.
+  // White space between two arguments either also follows the last one or only separates them.
   form.value_tail = between.substr(0, next);
   std::size_t arguments_end = at.after_values + form.value_tail.size();
   if (!text.substr(at.after_values).starts_with(form.value_tail)) {
@@ -116,14 +116,14 @@ std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
   return Derived{std::move(form), at.name, end, arguments_end};
 }
 
-/// NAME{KEY:<|"|>VALUE<|"|>,…}
+/// Derives NAME{KEY:<|"|>VALUE<|"|>,…}.
 std::optional<Derived> gemma_call(std::string_view text, const Places& at) {
   const std::size_t end = text.find('}', at.after_values);
   if (end == nowhere_in_call) return std::nullopt;
   return Derived{{.kind = ToolForm::Kind::gemma}, at.name, end + 1, end + 1};
 }
 
-/// NAME(KEY="VALUE", …)
+/// Derives NAME(KEY="VALUE", …).
 std::optional<Derived> python_call(std::string_view text, const Places& at) {
   const std::size_t end = text.find(')', at.after_values);
   if (end == nowhere_in_call) return std::nullopt;
@@ -148,8 +148,8 @@ std::optional<Derived> derive(std::string_view text, const Places& at) {
   return named_call(text, at, arguments);
 }
 
-/// Returns a regular expression of `text` with any number where `other` has another one; an empty string if
-/// they do not differ in a number.
+/// Returns a regular expression of `text` that accepts any number where `other` has another one. Returns an
+/// empty string if they do not differ in a number.
 std::string digits_where_they_differ(std::string_view text, std::string_view other) {
   std::size_t begin = 0, end = 0;
   while (begin < std::min(text.size(), other.size()) && text[begin] == other[begin]) ++begin;
@@ -160,7 +160,7 @@ std::string digits_where_they_differ(std::string_view text, std::string_view oth
   return escaped_pattern(text.substr(0, begin)) + "[0-9]+" + escaped_pattern(text.substr(text.size() - end));
 }
 
-/// Completes the form of two calls: what stands between them, and where they are counted.
+/// Adds what a second call shows: the text between calls, and whether calls are numbered.
 void add_second_call(ToolForm& form, std::string_view one, std::string_view two, std::size_t arguments_end) {
   const std::size_t other = two.find(ProbeCall::other_name, arguments_end);
   form.parallel = other != nowhere_in_call && two.starts_with(one.substr(0, arguments_end));
@@ -201,7 +201,7 @@ std::string_view difference(std::string_view text, std::string_view other) {
   std::size_t begin = 0, end = text.size(), other_end = other.size();
   while (begin < end && begin < other_end && text[begin] == other[begin]) ++begin;
   for (; end > begin && other_end > begin && text[end - 1] == other[other_end - 1]; --other_end) --end;
-  // Tags such as <|START_ACTION|> and <|START_RESPONSE|> have parts in common.
+  // Tags such as <|START_ACTION|> and <|START_RESPONSE|> share a prefix or a suffix.
   const auto tag_around = [text](std::size_t at) {
     const std::size_t open = at == 0 ? nowhere_in_call : text.rfind('<', at - 1);
     const std::size_t close = open == nowhere_in_call ? open : text.find('>', open);

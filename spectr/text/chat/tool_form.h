@@ -7,34 +7,34 @@
 
 namespace spectr {
 
-/// The syntax in which models of a family write calls of tools. The parser ignores white space around marks;
-/// constrained answers have it as the template writes it.
+/// The syntax of tool calls in a family of models. The parser ignores white space around marks; constrained
+/// answers have it as in the template.
 struct ToolForm {
   enum class Kind {
     json,    ///< open {"name": …, "arguments": {…}} close, or a list of such objects
     named,   ///< open NAME name_end {…} close
     tagged,  ///< open NAME name_end (key_open KEY key_close VALUE value_close)… close
-    gemma,   ///< open NAME{KEY:VALUE,…} close, with strings between <|"|> and keys that may be bare
+    gemma,   ///< open NAME{KEY:VALUE,…} close, with strings in <|"|> and optionally bare keys
     python,  ///< open [NAME(KEY=VALUE, …), …] close
   };
   Kind kind = Kind::json;
   std::vector<std::string> opens = {};   ///< marks before a call, in order; the first begins all calls
   std::vector<std::string> closes = {};  ///< marks after a call, in order; the last ones end all calls
-  std::string key_open = {}, key_close = {}, value_close = {};  ///< of tagged
-  /// Whole calls as the template writes them: lead NAME middle ARGUMENTS (joint NAME middle ARGUMENTS)… tail.
+  std::string key_open = {}, key_close = {}, value_close = {};  ///< tagged only
+  /// Complete calls as in the template: lead NAME middle ARGUMENTS (joint NAME middle ARGUMENTS)… tail.
   std::string lead = {}, middle = {}, joint = {}, tail = {};
-  std::string middle_pattern = {};  ///< regular expression of what may stand for `middle`; empty: only that
+  std::string middle_pattern = {};  ///< regular expression of alternatives to `middle`; empty: none
   std::string value_lead = {},
-              value_tail = {};  ///< of tagged: what stands around values, white space included
-  std::string trigger = {};  ///< what calls begin with before an answer's reasoning is split; empty: `opens`
+              value_tail = {};  ///< tagged only: the text around values, including white space
+  std::string trigger = {};  ///< beginning of calls before the reasoning is split off; empty: that of `opens`
   bool parallel = true;      ///< an answer may have several calls
 };
 
-/// Returns a text around values, of tags that say whether a value is a string (DeepSeek V3.2), for a value
-/// that is none.
+/// Converts the text around string values to that around other values, if its tags say whether a value is a
+/// string (DeepSeek V3.2).
 std::string around_other_value(std::string_view text);
 
-/// The call that templates are asked to render; the second of two has the other name.
+/// The call that templates are asked to render; a second call has the other name.
 struct ProbeCall {
   static constexpr std::string_view name = "probe_tool", other_name = "other_tool";
   static constexpr std::string_view keys[] = {"first_key", "second_key"};
@@ -45,24 +45,24 @@ struct ProbeCall {
   static std::string arguments();
 };
 
-/// Derives the form from what a template makes of an assistant's turn with one call and with two. `two` is
-/// empty if the template renders one call only. None: the call is not there, or no form fits.
+/// Derives the form from a template's output for an assistant's turn with one call and with two. `two` is
+/// empty if the template renders only one call. Returns nothing if the call is missing or no form fits.
 std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two);
 
-/// Returns the form of a template that renders no calls, by the marks in its source; generic_tool_form() if
-/// it has none.
+/// Returns the form of a template that does not render calls, by the marks in its source, or
+/// generic_tool_form() if there are none.
 const ToolForm& known_tool_form(std::string_view source);
 
-/// Returns the form for models without one: JSON objects {"name", "arguments"}, without marks.
+/// Returns the form of models without their own: JSON objects {"name", "arguments"}, without marks.
 const ToolForm& generic_tool_form();
 
-/// Returns the form for gpt-oss, by what ReasoningSplitter makes of its answers (with_calls()).
+/// Returns the form of gpt-oss, whose answers have been converted by ReasoningSplitter (with_calls()).
 const ToolForm& harmony_tool_form();
 
 /// Returns a regular expression that matches `text` and nothing else.
 std::string escaped_pattern(std::string_view text);
 
-/// Returns `text` without the beginning and the end that `other` has, too. Tags <…> stay whole.
+/// Returns `text` without the prefix and suffix that it shares with `other`. Tags <…> are kept whole.
 std::string_view difference(std::string_view text, std::string_view other);
 
 }  // namespace spectr

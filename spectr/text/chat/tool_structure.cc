@@ -47,7 +47,7 @@ Structure repeated(const char* type, Structure part) {
   return {{"type", type}, {"content", std::move(part)}};
 }
 
-/// A text of the template, in which the ids of the probe stand for any.
+/// Returns a text of the template in which any id may replace those of the probe.
 Structure template_text(std::string_view text) {
   for (const std::string_view id : ProbeCall::ids) {
     const std::size_t at = text.find(id);
@@ -58,13 +58,13 @@ Structure template_text(std::string_view text) {
   return fixed(text);
 }
 
-/// A mark that a closing text begins with.
+/// Returns the mark at the beginning of a closing text.
 std::string mark_at_front(std::string_view close) {
   const std::string_view mark = without_space(close);
   return std::string(mark.substr(0, std::min(mark.find('>'), mark.size() - 1) + 1));
 }
 
-/// Writes the calls of one form.
+/// Writes the calls of a form.
 class StructureWriter {
  public:
   StructureWriter(const ToolForm& form, const CallRule& rule) : form_(form), rule_(rule) {}
@@ -90,7 +90,7 @@ class StructureWriter {
   }
 
  private:
-  /// How many calls the parser finds where there are so many without arguments.
+  /// Returns the number of calls that the parser finds in a text with `count` calls without arguments.
   std::size_t calls_read(std::size_t count) const {
     const bool is_bare = form_.kind == FormKind::tagged || form_.kind == FormKind::python;
     const std::string arguments = is_bare ? "" : "{}";
@@ -102,14 +102,14 @@ class StructureWriter {
     return found + parser.finish().calls.size();
   }
 
-  /// An answer that calls.
+  /// Returns the structure of an answer that must call.
   Structure required() const {
     const Structure called = in_order({space(), from_lead(form_.lead)});
     if (rule_.content.empty()) return called;
     return one_of({called, Structure::parse(rule_.content)});
   }
 
-  /// Any text, in which a trigger begins a call.
+  /// Returns the structure of free text in which a trigger begins a call.
   Structure offered() const {
     Structure rules = Structure::array();
     const auto add = [&](const std::string& trigger, std::string_view rest) {
@@ -130,7 +130,7 @@ class StructureWriter {
     return {{"type", "dispatch"}, {"rules", std::move(rules)}, {"loop", rule_.parallel}};
   }
 
-  /// Calls, after the beginning of the text before the first name.
+  /// Returns the structure of calls; `lead` is the rest of the text before the first name.
   Structure from_lead(std::string_view lead) const {
     Structures parts = {template_text(lead), calls_};
     if (has_several_) parts.push_back(repeated("star", in_order({template_text(form_.joint), calls_})));
@@ -157,7 +157,7 @@ class StructureWriter {
   Result<Structure> arguments_of(const Tool& tool) {
     ToolSchema schema = ToolSchema::parse(tool.parameters(), nullptr, false);
     if (form_.kind == FormKind::json || form_.kind == FormKind::named || form_.kind == FormKind::gemma) {
-      // Arguments are an object, whatever else the schema allows.
+      // Arguments are an object, even if the schema allows other types.
       if (schema.is_object() && !schema.contains("type") && !schema.contains("$ref") &&
           !schema.contains("anyOf") && !schema.contains("oneOf") && !schema.contains("allOf"))
         schema["type"] = "object";
@@ -173,7 +173,7 @@ class StructureWriter {
     return node;
   }
 
-  /// Each property of a schema with a name and a value, in order.
+  /// Returns the structure of each property of a schema, a name and a value, in order.
   Result<Structure> members_of(const Tool& tool, const ToolSchema& schema) const {
     for (const char* const name : {"$ref", "anyOf", "oneOf", "allOf", "enum", "const", "patternProperties",
                                    "minProperties", "maxProperties", "propertyNames"}) {
@@ -210,7 +210,7 @@ class StructureWriter {
     return parts.empty() ? fixed("") : in_order(std::move(parts));
   }
 
-  /// Members behind commas: the needed ones in order, then any of the others.
+  /// Returns comma-separated members: the required ones in order, then any number of the others.
   static Structure separated(Structures needed, Structures others) {
     Structures parts;
     for (Structure& member : needed) {
@@ -262,7 +262,7 @@ class StructureWriter {
     return json_value(tool, property, root);
   }
 
-  /// A property as a schema of its own, with the definitions that it may refer to.
+  /// Returns a property as a schema of its own, with the definitions that it may refer to.
   Result<Structure> json_value(const Tool& tool, const ToolSchema& property, const ToolSchema& root) const {
     ToolSchema alone = property;
     const std::string text = property.dump();
@@ -273,7 +273,7 @@ class StructureWriter {
         alone[name] = root[name];
         all += root[name].dump();
       }
-      // References to other places would mean another schema.
+      // References to other places would denote another schema.
       for (std::size_t at = 0; (at = all.find("\"$ref\":\"", at)) != std::string::npos;) {
         at += std::string_view("\"$ref\":\"").size();
         const std::string_view place = std::string_view(all).substr(at);
@@ -284,7 +284,7 @@ class StructureWriter {
     return Structure{{"type", "json_schema"}, {"json_schema", std::move(alone)}, {"field", tool.field}};
   }
 
-  /// A string without quotes, up to the mark after it.
+  /// Returns the structure of a string without quotes, up to the mark after it.
   Structure text_value(const ToolSchema& schema, const ToolSchema& root, int depth) const {
     if (depth > max_value_depth || !schema.is_object()) return text_without(form_.value_close);
     if (const ToolSchema* referred = referred_schema(schema, root))
@@ -325,7 +325,7 @@ class StructureWriter {
 
   const ToolForm& form_;
   const CallRule& rule_;
-  bool has_several_ = false;  // calls in one go
+  bool has_several_ = false;  // several calls in a row
   Structure calls_;
   Structure schemas_ = Structure::array();
 };

@@ -11,19 +11,19 @@
 
 namespace spectr {
 
-// Tools and calls as values of templates and as text.
+// Conversion of tools and calls to template values and to text.
 
 /// Returns JSON as a value, or an undefined value if it is malformed.
 jinja::Value json_value(std::string_view json, bool quoted);
 /// Returns the definitions as a list.
 jinja::List tools_value(const std::vector<Tool>& tools, bool quoted);
 
-/// Returns what a model without a form of its own is told of the tools.
+/// Returns instructions about the tools for a model without a form of its own.
 std::string tool_instructions(const std::vector<Tool>& tools);
-/// Returns calls as a model of this form writes them.
+/// Returns calls in the form of the model.
 std::string text_of_calls(const std::vector<ToolCall>& calls, const ToolForm& form);
 
-/// Returns nine letters and digits that stand for an id; an id of that form stands for itself.
+/// Returns nine letters and digits in place of an id; an id of this form is returned as it is.
 std::string short_id(std::string_view id);
 
 }  // namespace spectr

@@ -18,7 +18,7 @@ std::int64_t product(std::int64_t x, std::int64_t y, std::string_view symbol) {
   return out;
 }
 
-/// By squaring. Requires: y >= 0.
+/// Computes a power by squaring. Requires: y >= 0.
 std::int64_t power(std::int64_t x, std::int64_t y) {
   if (x == 0 || x == 1) return y == 0 ? 1 : x;
   if (x == -1) return y % 2 == 0 ? 1 : -1;
@@ -31,7 +31,7 @@ std::int64_t power(std::int64_t x, std::int64_t y) {
   }
 }
 
-/// The quotient rounded towards minus infinity. Requires: y != 0, and that it fits.
+/// Returns the quotient rounded towards minus infinity. Requires: y != 0, and the quotient fits.
 std::int64_t floored(std::int64_t x, std::int64_t y) {
   const std::int64_t quotient = x / y;
   return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
@@ -51,7 +51,7 @@ Value of_integers(std::string_view symbol, std::int64_t x, std::int64_t y) {
   return out;
 }
 
-/// The remainder, which has the sign of y.
+/// Returns the remainder, with the sign of y.
 double remainder(double x, double y) {
   const double rest = std::fmod(x, y);
   if (rest == 0.0) return std::copysign(0.0, y);

@@ -7,11 +7,11 @@
 
 namespace spectr::jinja {
 
-/// An integer or a truth value as an integer. Requires: one of them.
+/// Converts an integer or a boolean to an integer. Requires: one of these.
 std::int64_t integer_value(const Value& value);
 
-/// Python's +, -, *, /, //, % and ** of two numbers. Throws on a division by zero, and where an integer does
-/// not fit in 64 bits. Requires: numbers.
+/// Computes Python's +, -, *, /, //, % and ** of two numbers. Throws on a division by zero, and if an integer
+/// does not fit in 64 bits. Requires: numbers.
 Value calculate_number(std::string_view symbol, const Value& a, const Value& b);
 
 }  // namespace spectr::jinja

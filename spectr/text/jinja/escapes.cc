@@ -11,7 +11,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// The number that the digits are; none: they are no digits.
+/// Returns the number that the digits denote; nothing if they are not digits.
 std::optional<std::uint32_t> code_of(std::string_view digits, int base) {
   std::uint32_t code = 0;
   const char* const begin = std::to_address(digits.begin());

@@ -7,18 +7,18 @@
 namespace spectr::jinja {
 namespace {
 
-// The operators from the weakest to the strongest, comparisons between "and" and the sums; those of a row
-// bind equally.
+// The operators from weakest to strongest; comparisons are between "and" and the sums. Operators of a row
+// have equal precedence.
 constexpr std::string_view either[] = {"or"}, both[] = {"and"}, sums[] = {"+", "-"}, concatenation[] = {"~"},
                            products[] = {"*", "/", "//", "%"}, powers[] = {"**"};
 constexpr std::span<const std::string_view> weakest[] = {either, both};
 constexpr std::span<const std::string_view> rows[] = {sums, concatenation, products, powers};
 
-// An operation nests its operand by two nodes at most: with the levels of brackets this bounds how deep the
-// tree of an expression is.
+// An operation nests its operand by at most two nodes. Together with the limit of bracket levels, this bounds
+// the depth of an expression's tree.
 constexpr int max_operations = 512;
 
-// Names that go on with the expression around a test.
+// Names that continue the expression around a test.
 constexpr std::string_view not_arguments[] = {"and", "or", "if", "else", "is", "in", "not"};
 
 class ExpressionParser {
@@ -49,7 +49,7 @@ class ExpressionParser {
     return left;
   }
 
-  /// One value, or a tuple of several without its brackets, each read by `one`.
+  /// Reads one value, or a tuple of several without brackets, each with `one`.
   template <class One>
   ExpressionPtr values(One one) {
     ExpressionPtr first = one();
@@ -89,7 +89,7 @@ class ExpressionParser {
     return unary("not", negation());
   }
 
-  /// a < b < c compares both pairs.
+  /// Reads comparisons: a < b < c compares both pairs.
   ExpressionPtr comparison() {
     ExpressionPtr first = arithmetic(0);
     std::vector<std::pair<std::string, ExpressionPtr>> rest;
@@ -98,7 +98,7 @@ class ExpressionParser {
     return rest.empty() ? std::move(first) : comparisons(std::move(first), std::move(rest));
   }
 
-  /// The comparison that comes next, taken; empty: none.
+  /// Takes the comparison operator that comes next; returns an empty string if there is none.
   std::string comparator() {
     if (reader_.takes_name("in")) return "in";
     if (reader_.sees(Lexeme::name, "not") && reader_.next(1).text == "in") {
@@ -140,7 +140,7 @@ class ExpressionParser {
     return true;
   }
 
-  /// What follows a value without a space: members, indices, calls.
+  /// Reads the postfixes of a value: members, indices, calls.
   ExpressionPtr members_of(ExpressionPtr value) {
     for (;;) {
       if (takes_operation(".")) {
@@ -165,7 +165,7 @@ class ExpressionParser {
     }
   }
 
-  /// Filters and tests.
+  /// Reads filters and tests.
   ExpressionPtr filtered(ExpressionPtr value) {
     for (;;) {
       if (takes_operation("|")) {
@@ -185,7 +185,7 @@ class ExpressionParser {
     return filter(std::move(value), std::move(name), std::move(given));
   }
 
-  /// After "is". A single argument needs no brackets.
+  /// Reads a test after "is". A single argument needs no brackets.
   ExpressionPtr tested(ExpressionPtr value) {
     const bool negated = reader_.takes_name("not");
     std::string name = reader_.need(Lexeme::name, "a test");
@@ -215,7 +215,7 @@ class ExpressionParser {
     }
   }
 
-  /// [key] or [begin:end:step], after the bracket.
+  /// Reads [key] or [begin:end:step], after the bracket.
   ExpressionPtr subscript(ExpressionPtr object) {
     ExpressionPtr bounds[3];
     int colons = 0;
@@ -234,7 +234,7 @@ class ExpressionParser {
     return member(std::move(object), std::move(bounds[0]));
   }
 
-  /// After the opening bracket.
+  /// Reads arguments after the opening bracket.
   ArgumentNodes arguments() {
     ArgumentNodes out;
     while (!reader_.takes_symbol(")")) {
@@ -324,8 +324,8 @@ class ExpressionParser {
   }
 
   TokenReader& reader_;
-  std::string name_;      // of the variable that is called next, or empty
-  ExpressionPtr caller_;  // of the call that ends the tag, until it has been there
+  std::string name_;      // variable that is called next, or empty
+  ExpressionPtr caller_;  // `caller` argument for the call that ends the tag, until it is used
   int operations_ = 0;
 };
 

@@ -5,17 +5,17 @@
 
 namespace spectr::jinja {
 
-/// Reads an expression; the tokens after it are left.
+/// Reads an expression; the tokens after it are not taken.
 ExpressionPtr parse_expression(TokenReader& reader);
-/// Reads an expression, or a tuple of several that are separated by commas.
+/// Reads an expression, or a tuple of several comma-separated ones.
 ExpressionPtr parse_values(TokenReader& reader);
-/// Reads the same without "A if B else C": where an `if` belongs to the statement.
+/// Reads the same without "A if B else C", for places where an `if` belongs to the statement.
 ExpressionPtr parse_operands(TokenReader& reader);
 
-/// The filters that come next, applied to a value: "|" before each, but before the first of a filter block.
+/// Reads filters and applies them to a value. Each follows a "|", except the first one of a filter block.
 ExpressionPtr parse_filters(TokenReader& reader, ExpressionPtr input, bool bar_before_first);
 
-/// A call that ends its tag, with `caller` as one more argument.
+/// Reads a call that ends its tag, and adds `caller` as an argument.
 ExpressionPtr parse_block_call(TokenReader& reader, ExpressionPtr caller);
 
 }  // namespace spectr::jinja

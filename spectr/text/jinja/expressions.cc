@@ -7,7 +7,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// An expression whose value a function tells.
+/// An expression whose value a function computes.
 template <class Evaluate>
 class Node final : public Expression {
  public:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t max_width = 1000;  // of a value, and of its digits
 
 MarkedText repr(const Value& value) {
-  const MarkedText list = Value(List{value}).text();  // which writes its members so
+  const MarkedText list = Value(List{value}).text();  // which prints its members with repr
   const std::string_view bytes = list.bytes();
   return list.part(bytes.substr(1, bytes.size() - 2));
 }
@@ -24,7 +24,7 @@ MarkedText repr(const Value& value) {
   throw TemplateError(fmt::format("{} does not go with the format '{}'", value.kind(), form));
 }
 
-/// The number that the text begins with, taken; none: it begins with no digit.
+/// Takes the number at the beginning of the text; returns nothing if there is no digit.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   const std::size_t n = std::min(text.find_first_not_of("0123456789"), text.size());
   if (n == 0) return std::nullopt;
@@ -34,17 +34,17 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return value;
 }
 
-/// How a value is set: both notations mean these.
+/// How a value is formatted, for both notations.
 struct Layout {
   std::string fill = " ";
   /// '<', '>', '^', '=' (between sign and digits); 0: numbers to the right, text to the left.
   char align = 0;
   char sign = '-';
   bool alternate = false, thousands = false;
-  bool is_empty = false;  ///< it asks for nothing
+  bool is_empty = false;  ///< has no settings
   std::int64_t width = 0;
   std::optional<std::int64_t> precision;
-  char type = 0;  ///< 0: by the value
+  char type = 0;  ///< 0: depends on the value
 };
 
 std::string grouped(std::string digits) {
@@ -53,7 +53,7 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-/// Without its sign, and what is behind the point. Requires: it fits.
+/// Returns the magnitude of a number without its fraction. Requires: it fits.
 std::uint64_t whole_of(const Value& value) {
   const auto* integer = value.as<std::int64_t>();
   if (integer == nullptr) return static_cast<std::uint64_t>(std::abs(value.number()));
@@ -61,7 +61,7 @@ std::uint64_t whole_of(const Value& value) {
   return *integer < 0 ? 0 - bits : bits;
 }
 
-/// The digits of a number without its sign. Requires: a number that fits its type.
+/// Returns the digits of a number without its sign. Requires: a number that fits its type.
 std::string whole_digits(const Value& value, const Layout& layout) {
   const std::uint64_t whole = whole_of(value);
   const bool capital = layout.type == 'X';
@@ -75,13 +75,13 @@ std::string whole_digits(const Value& value, const Layout& layout) {
   return layout.alternate && layout.type != 'd' ? std::string{'0', layout.type} + digits : digits;
 }
 
-/// As few digits as `precision` allows, one of them after the point.
+/// Formats with at most `precision` digits, but at least one after the point.
 std::string general_digits(double magnitude, int precision) {
   std::string digits = fmt::format("{:.{}g}", magnitude, precision);
   if (digits.find_first_not_of("0123456789") != std::string::npos) return digits;
   const bool full = magnitude >= 1.0 && static_cast<int>(digits.size()) >= std::max(precision, 1);
   if (!full) return digits + ".0";
-  // Of as many digits as it may have none is left for what is after the point.
+  // The precision leaves no digit for the fraction, so use the scientific notation.
   std::string scientific = fmt::format("{:.{}e}", magnitude, std::max(precision, 1) - 1);
   const std::size_t end = scientific.find('e');
   std::size_t kept = scientific.find_last_not_of('0', end - 1) + 1;
@@ -158,7 +158,7 @@ MarkedText lay_out(const Value& value, const Layout& layout, std::string_view fo
   return laid_out(MarkedText(std::move(digits)), layout, layout.align == 0 ? '>' : layout.align, sign);
 }
 
-/// What stands between "%" and its letter, taken with the letter.
+/// Takes the flags, width and precision after "%", and the letter.
 Layout take_percent(std::string_view& rest) {
   Layout layout;
   for (; !rest.empty() && std::string_view("-+ #0").contains(rest[0]); rest.remove_prefix(1)) {
@@ -208,7 +208,7 @@ MarkedText percent(const Value& value, Layout layout, std::string_view form) {
   return lay_out(value, layout, form);
 }
 
-/// What stands behind the colon in braces.
+/// Reads the specification after the colon in braces.
 Layout read_specification(std::string_view text) {
   constexpr std::string_view aligns = "<>^=";
   const std::string_view form = text;
@@ -249,7 +249,7 @@ Layout read_specification(std::string_view text) {
   return layout;
 }
 
-/// The fields of a form in braces, one after the other.
+/// Processes the fields of a format string in braces, in order.
 class Braces {
  public:
   Braces(Run& run, const Arguments& arguments) : run_(run), arguments_(arguments) {}
@@ -306,7 +306,7 @@ class Braces {
   std::int64_t next_ = 0;
 };
 
-/// Charges what is walked through to be written.
+/// Charges a value that is walked through to be formatted.
 const Value& walked(Run& run, const Value& value) {
   run.walk(value);
   return value;

@@ -6,13 +6,13 @@
 
 namespace spectr::jinja {
 
-/// Python's `form % values`: %s, %r, %d, %i, %u, %x, %o, %e, %f, %g, %c and %%, with flags, width and
-/// precision, and %(name)s. `values` is a tuple, a mapping, or the one value. Throws where they do not go
-/// with the form.
+/// Implements Python's `form % values`: %s, %r, %d, %i, %u, %x, %o, %e, %f, %g, %c and %%, with flags, width
+/// and precision, and %(name)s. `values` is a tuple, a mapping, or a single value. Throws if the values do
+/// not match the form.
 Value format_percent(Run& run, const MarkedText& form, const Value& values);
 
-/// Python's form.format(…): {}, {0}, {name}, each with members (.a, [0]), a conversion (!r, !s) and a
-/// specification ([[fill]align][sign][#][0][width][,][.precision][type]); {{ and }}.
+/// Implements Python's form.format(…): {}, {0}, {name}, each with members (.a, [0]), a conversion (!r, !s)
+/// and a specification ([[fill]align][sign][#][0][width][,][.precision][type]); {{ and }}.
 Value format_braces(Run& run, const MarkedText& form, const Arguments& arguments);
 
 }  // namespace spectr::jinja

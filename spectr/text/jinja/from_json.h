@@ -10,8 +10,8 @@
 
 namespace spectr::jinja {
 
-/// A value of nlohmann::basic_json, whatever its maps are. With `quoted` its strings, names of members too,
-/// are marked as what somebody else said. Error: an integer that is too large.
+/// Converts a nlohmann::basic_json of any map type. With `quoted`, its strings, including member names, are
+/// marked as quoted. Error: an integer that is too large.
 template <class Json>
 Result<Value> from_json(const Json& json, bool quoted) {
   if (json.is_null()) return Value(None{});
@@ -30,7 +30,7 @@ Result<Value> from_json(const Json& json, bool quoted) {
     }
     return Value(std::move(list));
   }
-  Dict dict;  // whose names differ, as JSON's objects have it
+  Dict dict;  // names are unique, as in JSON objects
   for (const auto& [name, member] : json.items()) {
     SPECTR_TRY(Value value, from_json(member, quoted));
     dict.members.emplace_back(MarkedText(name, quoted), std::move(value));

@@ -52,7 +52,7 @@ bool is_cased(std::uint32_t character) {
   return is_capital(character) || is_small(character) ||
          has_category(character, std::array{UTF8PROC_CATEGORY_LT});
 }
-/// Whether the search for the end of a word passes over it.
+/// True if the search for the end of a word skips it.
 bool is_passed_over(std::uint32_t character) {
   constexpr std::uint32_t marks[] = {'\'', '.', ':', 0xB7, 0x2019, '^', '`', 0xA8, 0xAD, 0xAF, 0xB4, 0xB8};
   return is_among(marks, character) ||
@@ -60,7 +60,7 @@ bool is_passed_over(std::uint32_t character) {
                                             UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_SK});
 }
 
-/// The characters that a character is folded to.
+/// The characters that a character folds to.
 struct Folding {
   utf8proc_int32_t parts[4];
   std::size_t count;
@@ -74,7 +74,7 @@ Folding folding_of(std::uint32_t character) {
   return out;
 }
 
-/// Whether a capital of it is written with several letters: those that it is folded to.
+/// True if its upper case has several letters: those that it folds to.
 bool has_long_capital(std::uint32_t character, const Folding& folding) {
   return folding.count > 1 && category_of(character) != UTF8PROC_CATEGORY_LU;
 }
@@ -102,7 +102,7 @@ void append_title(std::uint32_t character, std::string& out) {
   }
 }
 
-/// Of the text, `before` and `after` the sigma.
+/// True if a sigma between `before` and `after` ends a word.
 bool ends_word(std::string_view before, std::string_view after) {
   const auto last = [](std::string_view text) {
     std::size_t begin = text.size() - 1;
@@ -116,7 +116,7 @@ bool ends_word(std::string_view before, std::string_view after) {
          (after.empty() || !is_cased(code_of(first_character(after))));
 }
 
-/// Changes characters one after the other. `whole` is the text that they stand in.
+/// Changes the case of characters one by one. `whole` is the text that contains them.
 class Changer {
  public:
   Changer(std::string_view whole, Case which) : whole_(whole), which_(which) {}
@@ -167,7 +167,7 @@ class Changer {
 }  // namespace
 
 std::uint32_t code_of(std::string_view character) {
-  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // the bits of the first byte that count
+  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // payload bits of the first byte
   if (utf8_length(character) == 0) return no_character;
   std::uint32_t code = static_cast<unsigned char>(character[0]) & of_first[character.size()];
   for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);

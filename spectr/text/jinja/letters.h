@@ -7,32 +7,32 @@
 
 namespace spectr::jinja {
 
-// Properties and cases of Unicode characters, as Python's strings have them.
+// Properties and cases of Unicode characters, as in Python's strings.
 
-/// Returns the number of a character, or one beyond Unicode if it is a byte that is no UTF-8. Requires: one
-/// character.
+/// Returns the code point of a character, or a number beyond Unicode for a byte that is not UTF-8. Requires:
+/// one character.
 std::uint32_t code_of(std::string_view character);
 
 bool is_letter(std::uint32_t character);
-/// A digit from 0 to 9 in any script.
+/// True for a digit from 0 to 9 in any script.
 bool is_decimal(std::uint32_t character);
-/// A decimal, or one in a superscript, subscript or circle.
+/// True for a decimal digit, also as a superscript, subscript or in a circle.
 bool is_digit(std::uint32_t character);
-/// A digit, a fraction or a number.
+/// True for a digit, a fraction or a number.
 bool is_numeric(std::uint32_t character);
-/// A letter or a number.
+/// True for a letter or a number.
 bool is_alphanumeric(std::uint32_t character);
 bool is_space(std::uint32_t character);
-/// Whether repr() writes it as it is.
+/// True if repr() writes it unescaped.
 bool is_printable(std::uint32_t character);
 
-/// Cases of a text. `title` begins each run of cased letters with a capital, `words` what follows white
-/// space, a hyphen or an opening bracket.
+/// Cases of a text. `title` capitalizes the first letter of each run of cased letters, `words` letters after
+/// white space, hyphens and opening brackets.
 enum class Case { upper, lower, capitalized, title, words, swapped, folded };
 
 MarkedText in_case(MarkedText text, Case which);
 
-/// Whether the text has cased letters, and all of them are in that case: upper, lower or title.
+/// True if the text has cased letters, all of them in that case: upper, lower or title.
 bool is_in_case(std::string_view text, Case which);
 
 }  // namespace spectr::jinja

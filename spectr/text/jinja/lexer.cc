@@ -26,7 +26,7 @@ bool is_digit(char c) {
 
 class Lexer {
  public:
-  /// A line break at the very end is no part of the template. Requires: lines end in "\n".
+  /// Ignores a line break at the very end of the template. Requires: lines end in "\n".
   explicit Lexer(std::string_view source) : source_(source) {
     if (source_.ends_with('\n')) source_.remove_suffix(1);
   }
@@ -48,7 +48,7 @@ class Lexer {
     throw TemplateError(fmt::format("line {}: {}", line(), what));
   }
 
-  /// The number of the line at `at_`.
+  /// Returns the line number of `at_`.
   int line() {
     for (; counted_ < at_; ++counted_) lines_ += source_[counted_] == '\n' ? 1 : 0;
     return lines_;
@@ -63,7 +63,7 @@ class Lexer {
     return source_.size();
   }
 
-  /// Text in front of the tag at `tag`, without the white space that the tags around it take.
+  /// Adds the text before the tag at `tag`, without the white space that adjacent tags trim.
   void text(std::string_view text, std::size_t tag) {
     if (trim_left_) text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
     if (trim_line_ && text.starts_with('\n')) text.remove_prefix(1);
@@ -93,7 +93,7 @@ class Lexer {
     if (kind == '%' && takes_tag("raw")) return read_raw();
     const std::string_view close = kind == '{' ? "}}" : "%}";
     add(kind == '{' ? Lexeme::print_begin : Lexeme::block_begin, "");
-    int open = 0;  // brackets: "}}" may end two mappings
+    int open = 0;  // open brackets: "}}" may end two mappings
     for (;;) {
       skip_spaces();
       if (at_ == source_.size()) fail("a tag has no end");
@@ -108,12 +108,12 @@ class Lexer {
     }
   }
 
-  /// The sign that may follow the beginning of a tag: text() has seen what it asks for.
+  /// Skips the sign after the beginning of a tag, which text() has handled.
   void skip_sign() {
     if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
   }
 
-  /// The end of a tag, if it comes next, with what its sign asks for.
+  /// Takes the end of a tag if it comes next, and applies its sign.
   bool takes_end(std::string_view close) {
     const bool block = close != "}}";
     const std::string_view rest = source_.substr(at_);
@@ -132,7 +132,7 @@ class Lexer {
     }
   }
 
-  /// NAME and the end of the tag, if they come next.
+  /// Takes NAME and the end of the tag if they come next.
   bool takes_tag(std::string_view name) {
     const std::size_t begin = at_;
     skip_spaces();
@@ -147,7 +147,7 @@ class Lexer {
 
   void skip_spaces() { at_ = std::min(source_.find_first_not_of(spaces, at_), source_.size()); }
 
-  /// The text up to {% endraw %}, tags and all.
+  /// Reads the text up to {% endraw %}, including tags.
   void read_raw() {
     const std::size_t begin = at_;
     trim_line_ = false;
@@ -187,8 +187,8 @@ class Lexer {
     }
   }
 
-  /// Digits with single underscores between them, which do not count; after a dot, of which an index is the
-  /// member, neither point nor exponent.
+  /// Reads digits, ignoring single underscores between them. After a dot, the number is an index, without
+  /// point and exponent.
   void read_number(std::string_view rest) {
     if (rest.size() > 1 && rest[0] == '0' && std::string_view("xXoObB").contains(rest[1]))
       return read_based(rest);
@@ -205,7 +205,7 @@ class Lexer {
     at_ += n;
   }
 
-  /// Bytes of the digits that the text begins with, and of single underscores between them.
+  /// Returns the size of the digits at the beginning of the text, with single underscores between them.
   static std::size_t digits(std::string_view text, std::string_view known) {
     std::size_t n = 0;
     while (n < text.size()) {
@@ -216,7 +216,7 @@ class Lexer {
     return n;
   }
 
-  /// 0x1F, 0o17, 0b11: the token has its decimal digits.
+  /// Reads 0x1F, 0o17 or 0b11. The token has the decimal digits.
   void read_based(std::string_view rest) {
     const char kind = static_cast<char>(rest[1] | 0x20);
     const int base = kind == 'x' ? 16 : kind == 'o' ? 8 : 2;
@@ -232,7 +232,7 @@ class Lexer {
     at_ += 2 + n;
   }
 
-  /// Bytes of the exponent that a text begins with: e10, E-3; 0: there is none.
+  /// Returns the size of the exponent at the beginning of a text, such as e10 or E-3; 0 if there is none.
   static std::size_t exponent(std::string_view text) {
     if (!text.starts_with('e') && !text.starts_with('E')) return 0;
     std::size_t n = 1;
@@ -265,7 +265,7 @@ class Lexer {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int line_ = 1;
-  std::size_t counted_ = 0;  // how far lines have been counted
+  std::size_t counted_ = 0;  // position up to which lines are counted
   int lines_ = 1;
   bool trim_left_ = false;
   bool trim_line_ = false;

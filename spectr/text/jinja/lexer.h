@@ -20,16 +20,16 @@ enum class Lexeme {
   end
 };
 
-/// A piece of a template: plain text, or a token of what stands between {{ }} or {% %}.
+/// A piece of a template: plain text, or a token inside {{ }} or {% %}.
 struct Token {
   Lexeme kind;
   std::string text;  ///< a string without its quotes and escapes
   int line;
 };
 
-/// Cuts a template into tokens, comments left out. White space around tags goes as chat templates expect: "-"
-/// takes it all; a block takes the spaces before it on its line and the line break after it. Throws
-/// TemplateError that names the line.
+/// Splits a template into tokens, without comments. White space around tags is trimmed as chat templates
+/// expect: "-" trims all of it; a block trims the spaces before it on its line and the line break after it.
+/// Throws TemplateError that names the line.
 std::vector<Token> tokenize(std::string_view source);
 
 }  // namespace spectr::jinja

@@ -10,7 +10,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// loop.cycle: one argument after the other, round by round.
+/// Returns loop.cycle, which returns its arguments in turn, one per iteration.
 Function cycle(std::size_t i) {
   return [i](Run&, const Arguments& arguments) {
     if (arguments.positional.empty() || !arguments.named.empty())
@@ -19,10 +19,10 @@ Function cycle(std::size_t i) {
   };
 }
 
-/// What loop.changed was given last.
+/// The previous arguments of loop.changed.
 using LastValues = std::shared_ptr<std::optional<List>>;
 
-/// loop.changed: whether its arguments differ from those of the call before.
+/// Returns loop.changed, which is true if its arguments differ from those of the previous call.
 Function changed(LastValues last) {
   return [last = std::move(last)](Run& run, const Arguments& arguments) -> Value {
     if (!arguments.named.empty()) throw TemplateError("loop.changed takes values without names");
@@ -34,13 +34,13 @@ Function changed(LastValues last) {
   };
 }
 
-/// A loop that runs.
+/// A running loop.
 class Rounds {
  public:
-  /// `seen`: the variables around a recursive loop, which a call of it sees; else null.
+  /// `seen`: the variables around a recursive loop, which its calls see; null if it is not recursive.
   Rounds(const Loop& loop, std::shared_ptr<const Run::Scopes> seen, int closures, std::int64_t depth)
       : loop_(loop), seen_(std::move(seen)), closures_(closures), depth_(depth) {}
-  /// Lets go of the values that loop.changed holds, among which `loop` itself may be.
+  /// Releases the values that loop.changed holds, because `loop` itself may be among them.
   ~Rounds() { last_->reset(); }
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
@@ -70,7 +70,7 @@ class Rounds {
   }
 
  private:
-  /// What a call of `loop` does: it runs the loop over other members, one level deeper, and returns the
+  /// Returns the function of `loop`: it runs the loop over other members, one level deeper, and returns the
   /// output.
   Function recursion() const {
     Function made = [&loop = loop_, seen = seen_, closures = closures_, depth = depth_](
@@ -85,7 +85,7 @@ class Rounds {
     return made;
   }
 
-  /// `loop` as the body sees it.
+  /// Returns the variable `loop` of the body.
   Dict state(const List& members, std::size_t i, std::shared_ptr<Function> call) const {
     const auto n = static_cast<std::int64_t>(members.size()), at = static_cast<std::int64_t>(i);
     Dict dict;

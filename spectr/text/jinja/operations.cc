@@ -47,7 +47,7 @@ bool contains(Run& run, const Value& whole, const Value& part) {
   mismatch("in", part, whole);
 }
 
-/// A list or a text, that many times.
+/// Repeats a list or a text the given number of times.
 Value repeated(Run& run, const Value& whole, std::int64_t times) {
   if (const MarkedText* text = whole.marked()) {
     MarkedText out;
@@ -67,7 +67,7 @@ Value repeated(Run& run, const Value& whole, std::int64_t times) {
   return run.made(std::move(out));
 }
 
-/// Whether both are lists, or both are tuples.
+/// True if both are lists or both are tuples.
 bool are_of_one_kind(const List* a, const List* b) {
   return a != nullptr && b != nullptr && a->is_indexed() && b->is_indexed() && a->is_tuple() == b->is_tuple();
 }

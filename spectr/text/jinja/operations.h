@@ -6,17 +6,17 @@
 
 namespace spectr::jinja {
 
-// Python's operators. They charge what they look at and what they make, and throw where the operands do not
-// go with the operator.
+// Python's operators. They charge the bytes that they read and make, and throw if they do not support the
+// operands.
 
 bool equal(Run& run, const Value& a, const Value& b);
 bool less(Run& run, const Value& a, const Value& b);
-/// "==", "!=", "<", ">", "<=", ">=", "in", "not in".
+/// Evaluates "==", "!=", "<", ">", "<=", ">=", "in" or "not in".
 bool compare(Run& run, std::string_view symbol, const Value& a, const Value& b);
 
-/// "+", "-", "*", "/", "//", "%", "**". Integers that do not fit in 64 bits are errors.
+/// Evaluates "+", "-", "*", "/", "//", "%" or "**". Throws if an integer does not fit in 64 bits.
 Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& b);
-/// "~": the text of both.
+/// Evaluates "~", which joins the text of both.
 Value concatenate(Run& run, const Value& a, const Value& b);
 
 }  // namespace spectr::jinja

@@ -28,7 +28,7 @@ class Parser {
            reader_.next(1).text.starts_with("end");
   }
 
-  /// The statements up to a tag that is named by one of `ends`, which is left, or up to the end.
+  /// Reads statements up to the end or to a tag named in `ends`, which is not taken.
   Block block(Ends ends) {
     const TokenReader::Level level(reader_);
     Block statements;
@@ -65,7 +65,7 @@ class Parser {
 
   void close_tag() { reader_.need(Lexeme::block_end, "'%}'"); }
 
-  /// {% NAME %}, which must come next.
+  /// Reads {% NAME %}, which must come next.
   void end_tag(std::string_view name) {
     if (!reader_.sees(Lexeme::block_begin) || reader_.next(1).text != name) {
       reader_.fail(fmt::format("'{}' is missing", name));
@@ -97,7 +97,7 @@ class Parser {
     return branches(std::move(all));
   }
 
-  /// One target or several, up to a token that is no part of them.
+  /// Reads one or several targets.
   Target targets() {
     const TokenReader::Level level(reader_);
     Target first = target();
@@ -144,7 +144,7 @@ class Parser {
     return loop(std::move(out));
   }
 
-  /// A block whose output is collected apart: no `break` leaves it.
+  /// Reads a block whose output is captured; `break` cannot leave it.
   Block captured_block() {
     const int outer = std::exchange(loops_, 0);
     Block body = block({});
@@ -178,7 +178,7 @@ class Parser {
     return macro(std::move(out));
   }
 
-  /// After the opening bracket.
+  /// Reads parameters after the opening bracket.
   void read_parameters(Macro& out) {
     while (!reader_.takes_symbol(")")) {
       std::string name = reader_.need(Lexeme::name, "a parameter");
@@ -230,7 +230,7 @@ class Parser {
     return with(std::move(variables), std::move(body));
   }
 
-  /// {% block name %}, in its place: no template extends another.
+  /// Reads {% block name %} and executes it at its place, as templates cannot extend others.
   StatementPtr naming() {
     std::string name = reader_.need(Lexeme::name, "a name");
     const bool known = std::ranges::find(blocks_, name, &NamedBlock::first) != blocks_.end();
@@ -258,7 +258,7 @@ class Parser {
     return with({}, std::move(body));
   }
 
-  /// {% generation %}, which marks what training looks at.
+  /// Reads {% generation %}, which marks text for training and has no effect.
   StatementPtr transparent() {
     close_tag();
     std::vector<std::pair<ExpressionPtr, Block>> always;

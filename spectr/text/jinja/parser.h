@@ -6,8 +6,8 @@
 
 namespace spectr::jinja {
 
-/// Reads a template. Throws TemplateError that names the line: what is no Jinja, what this subset has not,
-/// what is nested more deeply than allowed.
+/// Parses a template. Throws TemplateError that names the line if it is not Jinja, uses a feature outside
+/// this subset, or is nested more deeply than allowed.
 Block parse(std::string_view source, const Limits& limits);
 
 }  // namespace spectr::jinja

@@ -12,34 +12,34 @@
 
 namespace spectr::jinja {
 
-/// How much a template may do: templates come from files that nobody may have looked at. What has a
-/// `_per_byte` grows by so much with each byte of the variables.
+/// Resource limits of a template, as templates come from untrusted files. Limits with `_per_byte` grow by
+/// this amount for each byte of the variables.
 struct Limits {
-  std::size_t source = 256 << 10;  ///< bytes of a template
-  int nesting = 64;                ///< of expressions and blocks
-  int calls = 32;                  ///< of macros within each other, and of those that macros remember
-  int depth = 1000;                ///< nodes evaluated within each other
-  std::size_t steps = 1'000'000;   ///< nodes evaluated, and rounds of loops
+  std::size_t source = 256 << 10;  ///< size of a template
+  int nesting = 64;                ///< depth of expressions and blocks
+  int calls = 32;                  ///< nested macro calls, and nested closures of macros
+  int depth = 1000;                ///< nested nodes in evaluation
+  std::size_t steps = 1'000'000;   ///< evaluated nodes and loop iterations
   std::size_t steps_per_byte = 16;
-  std::size_t bytes = 32 << 20;  ///< made, or walked through
+  std::size_t bytes = 32 << 20;  ///< bytes made or walked through
   std::size_t bytes_per_byte = 1024;
-  std::size_t output = 8 << 20;  ///< bytes
+  std::size_t output = 8 << 20;  ///< bytes of output
 };
 
-/// A template while it runs: its variables, its output, and what it has used up. Throws TemplateError beyond
-/// a limit.
+/// The state of a running template: its variables, its output and its resource usage. Throws TemplateError if
+/// a limit is exceeded.
 class Run {
  public:
   using Scopes = std::vector<std::map<std::string, Value>>;
 
-  /// input: bytes of the variables.
+  /// `input`: bytes of the variables.
   Run(const Limits& limits, std::size_t input);
 
   const Value* find(const std::string& name) const;
-  /// In the innermost scope.
+  /// Sets a variable in the innermost scope.
   void set(const std::string& name, Value value) { scopes_.back()[name] = std::move(value); }
 
-  /// Variables that are set while it lives are forgotten afterwards.
+  /// A scope: variables that are set during its lifetime are removed at its end.
   class Scope {
    public:
     explicit Scope(Run& run) : run_(run) { run_.scopes_.emplace_back(); }
@@ -51,11 +51,11 @@ class Run {
     Run& run_;
   };
 
-  /// The variables inside the outermost scope, as they are now: what a macro that is defined there sees; and
-  /// the closures that it then has. All that is in them is walked through.
+  /// Returns the variables inside the outermost scope, which a macro defined there sees, and the number of
+  /// its closures. Walks through all of their values.
   std::pair<Scopes, int> inner();
 
-  /// A call of a macro: while it lives, only the template's outermost variables are seen, and these.
+  /// A macro call: during its lifetime, only the template's outermost variables and these are visible.
   class Call {
    public:
     Call(Run& run, const Scopes& seen);
@@ -68,17 +68,17 @@ class Run {
     Scopes inner_;
   };
 
-  /// Output that is collected apart, and counted as a new value.
+  /// Captures the output of `body` as a new value, and charges it.
   Value capture(const std::function<void()>& body);
 
-  /// What the template writes itself.
+  /// Prints text of the template itself.
   void print(std::string_view text);
   void print(const MarkedText& text);
   const MarkedText& output() const { return output_; }
 
-  /// One more node, or round of a loop.
+  /// Counts one more node or loop iteration.
   void step();
-  /// One more node, within those that live.
+  /// Counts one more node, nested in those that exist.
   class Node {
    public:
     explicit Node(Run& run);
@@ -90,18 +90,18 @@ class Run {
     Run& run_;
   };
 
-  /// Bytes were made, or looked at: what a template costs is bounded by their sum.
+  /// Charges bytes that were made or read. Their sum bounds the cost of a template.
   void charge(std::size_t bytes);
-  /// All bytes of a value are looked at.
+  /// Charges all bytes of a value.
   void walk(const Value& value) { charge(value.weight(limits_.bytes - bytes_)); }
-  /// The member of that key, null where there is none. Its search is charged, as it is in set_member.
+  /// Returns the member with that key, or null. This search and that of set_member are charged.
   const Value* member(const Dict& dict, const Value& key);
   void set_member(Dict& dict, const Value& key, Value value);
-  /// A new value, all of whose bytes count.
+  /// Charges all bytes of a new value and returns it.
   Value made(Value value);
 
  private:
-  /// Every member is looked at, and all of a name that is as long.
+  /// Charges one step per member, and the bytes of keys that have the same length.
   void charge_search(const Dict& dict, const Value& key);
   void check_output() const;
 

@@ -10,7 +10,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// An index from the front, or from the back where it is negative.
+/// Returns an index counted from the front; negative indices count from the back.
 std::int64_t place(const Value& index, std::int64_t fallback, std::size_t size) {
   if (index.is_undefined() || index.is_none()) return fallback;
   const auto* integer = index.as<std::int64_t>();
@@ -18,10 +18,10 @@ std::int64_t place(const Value& index, std::int64_t fallback, std::size_t size) 
   return *integer < 0 ? *integer + static_cast<std::int64_t>(size) : *integer;
 }
 
-/// The places of [begin:end:step] in a sequence of that size.
+/// Returns the positions of [begin:end:step] in a sequence of size n.
 std::vector<std::size_t> places(std::size_t n, const Value& from, const Value& to, const Value& by) {
   const auto size = static_cast<std::int64_t>(n);
-  // A step beyond the size leads out of the sequence, just as one of the size.
+  // A step beyond the size leaves the sequence, like one of the size.
   const std::int64_t step = std::clamp(place(by, 1, 0), -size - 1, size + 1);
   if (step == 0) throw TemplateError("a slice in steps of 0");
   const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
@@ -33,7 +33,7 @@ std::vector<std::size_t> places(std::size_t n, const Value& from, const Value& t
   return out;
 }
 
-/// The place that an index names in a sequence of that size; none: it lies outside.
+/// Returns the position of an index in a sequence of that size; nothing if it is outside.
 std::optional<std::size_t> index_of(const Value& index, std::size_t size) {
   const std::int64_t i = place(index, -1, size);
   if (i < 0 || i >= static_cast<std::int64_t>(size)) return std::nullopt;

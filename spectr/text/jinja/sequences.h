@@ -7,30 +7,30 @@
 
 namespace spectr::jinja {
 
-// What strings, lists and mappings have in common. A string's members are its characters. What is copied is
-// charged; that a copy shares the members of the original is not.
+// Operations on strings, lists and mappings. The members of a string are its characters. Copies are charged;
+// members shared with the original are not.
 
-/// Returns the members of a list, the keys of a mapping or the characters of a string in order; undefined has
-/// none. A generator is empty afterwards.
+/// Returns the members of a list, the keys of a mapping or the characters of a string, in order; nothing for
+/// undefined. A generator is empty afterwards.
 List members_of(Run& run, const Value& whole);
 /// Takes the next member of a generator; undefined if there is none. Requires: a generator.
 Value next_of(Run& run, const Value& generator);
-/// Makes a list readable once, as filters that Python evaluates lazily return it.
+/// Makes a list that can be read once, like the results of filters that Python evaluates lazily.
 Value generator(List members);
 
-/// whole[key], or undefined.
+/// Returns whole[key], or undefined.
 Value member_of(Run& run, const Value& whole, const Value& key);
-/// whole.name, or undefined: a method of the value's type comes before a member of a mapping.
+/// Returns whole.name, or undefined. A method of the value's type precedes a member of a mapping.
 Value named_member(Run& run, const Value& whole, const std::string& name);
-/// The method of that name that all values of the type have, as a function; undefined: there is none.
+/// Returns the method of that name that all values of the type have, as a function, or undefined.
 Value method_of(const Value& whole, std::string_view name);
-/// Calls a value. `name`, which may be empty, is how the template calls it. Throws if it cannot be called.
+/// Calls a value. `name`, which may be empty, is its name in the template. Throws if it is not callable.
 Value call_value(Run& run, const Value& callee, const std::string& name, const Arguments& arguments);
 
-/// The value of a dotted name, or of an index, below `value`.
+/// Returns the value of a dotted name or of an index, relative to `value`.
 Value attribute_of(Run& run, const Value& value, const Value& path);
 
-/// whole[begin:end:step].
+/// Returns whole[begin:end:step].
 Value slice_of(Run& run, const Value& whole, const Value& begin, const Value& end, const Value& step);
 
 }  // namespace spectr::jinja

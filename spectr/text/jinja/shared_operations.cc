@@ -7,7 +7,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// What replacing an empty text means: `between` stands before each character, and at the end.
+/// Replaces an empty text: inserts `between` before each character and at the end.
 Value inserted(Run& run, const MarkedText& text, const MarkedText& between, std::int64_t left) {
   const auto all = characters(text.bytes());
   MarkedText out;

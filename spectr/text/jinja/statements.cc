@@ -26,7 +26,7 @@ StatementPtr node(Execute execute) {
   return std::make_unique<StatementNode<Execute>>(std::move(execute));
 }
 
-/// Whether any part of the value is such a one. Requires: walked through.
+/// True if `is` holds for any part of the value. Requires: the value was walked through.
 template <class Is>
 bool has(const Value& value, Is is) {
   if (is(value)) return true;
@@ -36,9 +36,9 @@ bool has(const Value& value, Is is) {
   return value.dict() != nullptr && std::ranges::any_of(value.dict()->members, member);
 }
 
-/// Throws where the value would make a namespace contain itself, or grow deeper inside another value, whose
-/// depth was counted before. Namespaces are all that can be changed, so that nothing else can; and functions
-/// remember the namespaces around them.
+/// Throws if the value would make a namespace contain itself, or grow inside another value whose depth was
+/// checked before. Only namespaces can be modified, so only they can do this. Functions are refused, too:
+/// they hold the namespaces around them.
 void check_member(Run& run, const Dict& space, const Value& given) {
   run.walk(List{given});
   if (has(given, [](const Value& one) { return one.function() != nullptr; }))
@@ -48,7 +48,7 @@ void check_member(Run& run, const Dict& space, const Value& given) {
     throw TemplateError("a namespace that is a member of another value cannot hold namespaces");
 }
 
-/// Throws if the name is no namespace.
+/// Throws if the name is not a namespace.
 void assign_member(Run& run, const Target& target, const Value& given) {
   const Value* held = run.find(target.name);
   if (held == nullptr || held->dict() == nullptr || !held->dict()->is_space())
@@ -59,7 +59,7 @@ void assign_member(Run& run, const Target& target, const Value& given) {
   run.set_member(*space.dict(), MarkedText(target.member), given);
 }
 
-/// Arguments of a macro, apart: those of its parameters, and what else it may be given.
+/// Arguments of a macro, separated into those of its parameters and the others.
 struct MacroArguments {
   Arguments own;
   List varargs;
@@ -91,7 +91,7 @@ MacroArguments apart(const Macro& macro, Arguments arguments) {
   return out;
 }
 
-/// What the attributes of a macro say.
+/// Returns the attributes of a macro.
 Dict described(const Macro& macro) {
   List names;
   for (const auto& [name, fallback] : macro.parameters) names.emplace_back(MarkedText(name));
@@ -105,8 +105,8 @@ Dict described(const Macro& macro) {
   return out;
 }
 
-/// The value of a macro: a function that gives what its body prints. Where it is defined inside a block, it
-/// sees the variables that were there.
+/// Returns the value of a macro, a function that returns the output of its body. A macro that is defined
+/// inside a block sees the variables of that place.
 Function function_of(std::shared_ptr<const Macro> macro, Run& run) {
   auto [scopes, closures] = run.inner();
   auto about = std::make_shared<const Dict>(described(*macro));

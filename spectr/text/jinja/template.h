@@ -9,18 +9,18 @@
 
 namespace spectr::jinja {
 
-/// A chat template: the part of Jinja that such templates use. docs/server.md lists what that is; anything
-/// else is an error that names it, and nothing that a template does can take more than the limits allow.
+/// A chat template in the part of Jinja that such templates use, which docs/server.md lists. Other features
+/// are errors that name them, and limits bound the resources that a template can use.
 class Template {
  public:
-  /// Error: what is not understood, with its line.
+  /// Parses a template. Fails with the line of the first error.
   static Result<Template> parse(std::string_view source, const Limits& limits = {});
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;
   ~Template();
 
-  /// The text for these variables, in which what is quoted in them is quoted. Error: what the template
-  /// raises, or does wrong. Safe to call from several threads at once, which share no variables.
+  /// Renders the template. Quoted parts of variables stay quoted. Fails with the error that the template
+  /// raises or causes. Thread-safe, provided that concurrent calls do not share variables.
   Result<MarkedText> render(const Dict& variables) const;
 
  private:

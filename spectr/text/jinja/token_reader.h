@@ -13,7 +13,7 @@
 
 namespace spectr::jinja {
 
-/// Goes through the tokens of a template.
+/// Reads the tokens of a template in order.
 class TokenReader {
  public:
   TokenReader(std::vector<Token> tokens, int max_nesting)
@@ -46,7 +46,7 @@ class TokenReader {
     if (!takes_symbol(text)) fail(fmt::format("'{}' expected, got '{}'", text, next().text));
   }
 
-  /// One level of nesting, for as long as it lives.
+  /// One level of nesting, for the lifetime of the object.
   class Level {
    public:
     explicit Level(TokenReader& reader) : reader_(reader) {
@@ -63,7 +63,7 @@ class TokenReader {
   };
 
   std::size_t position() const { return at_; }
-  /// Whether one of the tokens that were taken since that position is this name.
+  /// True if this name is among the tokens that were taken since that position.
   bool names_since(std::size_t position, std::string_view name) const {
     const auto is_name = [name](const Token& one) { return one.kind == Lexeme::name && one.text == name; };
     return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(position),

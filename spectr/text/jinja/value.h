@@ -19,28 +19,28 @@ namespace spectr::jinja {
 class Value;
 class Run;
 
-/// What a template does wrong, or what it raises itself. Never leaves the library: Template gives a Result.
+/// An error in a template, or one that it raises. It does not leave the library: Template returns a Result.
 class TemplateError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a function, filter, test, method or macro is called with.
+/// The arguments of a function, filter, test, method or macro.
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
 
-  /// The i-th, undefined where there are fewer.
+  /// Returns the i-th argument, or undefined if there are fewer.
   Value operator[](std::size_t i) const;
-  /// Whether the i-th parameter, of that name, is among them, be its value undefined.
+  /// True if the i-th parameter, of that name, is given, even with an undefined value.
   bool give(std::size_t i, std::string_view name) const;
-  /// The same in the order of the parameters, all positional. Throws where one is given twice or is no
-  /// parameter, and where one of the first `needed` is not given. An empty name ends the parameters.
+  /// Returns all arguments as positional ones in the order of the parameters. Throws if one is given twice or
+  /// is not a parameter, or if one of the first `needed` is missing. An empty name ends the parameters.
   Arguments bound(std::string_view callee, std::span<const std::string_view> parameters,
                   std::size_t needed = 0) const;
 };
 
-/// The Python type that a list stands for. A group is a pair of groupby; keys, values and items are the views
-/// of a mapping; a generator can be read once.
+/// The Python type of a list. A group is a pair of groupby; keys, values and items are views of a mapping; a
+/// generator can be read once.
 enum class Sequence { list, tuple, group, keys, values, items, generator };
 
 struct List : std::vector<Value> {
@@ -48,7 +48,7 @@ struct List : std::vector<Value> {
   List(std::vector<Value> members, Sequence kind);
 
   bool is_tuple() const { return kind == Sequence::tuple || kind == Sequence::group; }
-  /// Whether it can be indexed.
+  /// True if it can be indexed.
   bool is_indexed() const { return kind == Sequence::list || is_tuple(); }
   bool is_generator() const { return kind == Sequence::generator; }
 
@@ -57,16 +57,16 @@ struct List : std::vector<Value> {
 
 struct Dict;
 
-/// What can be called.
+/// A callable value.
 struct Function : std::function<Value(Run& run, const Arguments& arguments)> {
   using std::function<Value(Run& run, const Arguments& arguments)>::function;
-  int closures = 0;                        ///< how many functions it remembers within each other
+  int closures = 0;                        ///< nesting depth of the functions that it holds
   std::shared_ptr<const Dict> about = {};  ///< the attributes of a macro, or null
 };
 
-/// A mapping, in the order in which its members were put in. Its keys are strings, numbers, truth values and
-/// none, and equal as Python has it: 1 is 1.0 and true. Namespaces, whose members may be assigned to, and
-/// objects, such as `loop`, have members that are read like attributes, and are no mappings to a template.
+/// A mapping in insertion order. Its keys are strings, numbers, truth values and none, with Python's
+/// equality: 1, 1.0 and true are equal. Namespaces, whose members can be assigned, and objects such as `loop`
+/// have members that are read like attributes; to a template, they are not mappings.
 struct Dict {
   enum class Kind { mapping, space, object };
 
@@ -74,33 +74,33 @@ struct Dict {
 
   const Value* find(const Value& key) const;
   const Value* find(std::string_view key) const;
-  /// Throws where the key is of another kind.
+  /// Throws if the key is of another kind.
   void set(Value key, Value value);
 
   bool is_mapping() const { return kind == Kind::mapping; }
   bool is_space() const { return kind == Kind::space; }
 
   Kind kind = Kind::mapping;
-  mutable bool is_member = false;       ///< of another value: then it takes no namespaces any more
-  std::string shown = {};               ///< how an object is printed; empty: it cannot be
-  std::shared_ptr<Function> call = {};  ///< what a call of an object does, or null
+  mutable bool is_member = false;       ///< inside another value: it then accepts no namespaces any more
+  std::string shown = {};               ///< printed form of an object; empty: not printable
+  std::shared_ptr<Function> call = {};  ///< function of a callable object, or null
 };
 
-/// How json.dumps writes.
+/// Format of json.dumps.
 struct JsonStyle {
-  std::optional<MarkedText> indent;  ///< of each level, on lines of their own; none: all on one line
-  MarkedText between{", "};          ///< members
+  std::optional<MarkedText> indent;  ///< per level, with members on lines of their own; none: all on one line
+  MarkedText between{", "};          ///< separator of members
   MarkedText behind_key{": "};
-  bool ascii = false;   ///< escape every other character
-  bool sorted = false;  ///< members by their keys
+  bool ascii = false;   ///< escape non-ASCII characters
+  bool sorted = false;  ///< sort members by their keys
 };
 
 struct Undefined {};
 struct None {};
 
-/// A value of a template: what Jinja's Python values are, as far as chat templates use them. Strings,
-/// lists, mappings and functions are shared, not copied. A string knows which of its bytes came with the
-/// request (MarkedText), and whoever makes a string of another one passes that on.
+/// A value of a template: the Python values of Jinja, as far as chat templates use them. Strings, lists,
+/// mappings and functions are shared, not copied. A string tracks which of its bytes came with the request
+/// (MarkedText); functions that derive a string from another must preserve these marks.
 class Value {
  public:
   using Variant = std::variant<Undefined, None, bool, std::int64_t, double, std::shared_ptr<const MarkedText>,
@@ -125,15 +125,15 @@ class Value {
     return std::get_if<T>(&held_);
   }
   const List* list() const;
-  /// A mapping, a namespace or an object.
+  /// Returns a mapping, namespace or object, or null.
   Dict* dict() const;
-  /// A mapping alone.
+  /// Returns a mapping, or null.
   const Dict* mapping() const;
   const Function* function() const;
-  /// What a call of the value does: a function, or an object that can be called; else null.
+  /// Returns the function that a call of the value runs: the value itself, or a callable object's; or null.
   const Function* callable() const;
   const MarkedText* marked() const;
-  /// The bytes of a string.
+  /// Returns the bytes of a string, or null.
   const std::string* string() const;
   bool is_undefined() const { return as<Undefined>() != nullptr; }
   bool is_none() const { return as<None>() != nullptr; }
@@ -143,20 +143,20 @@ class Value {
   /// Requires: is_number().
   double number() const;
 
-  /// Python's truth: not empty, not zero.
+  /// True in Python's sense: not empty and not zero.
   bool truth() const;
-  /// As Python prints it.
+  /// Returns the value as Python prints it.
   MarkedText text() const;
-  /// As Python's json.dumps writes it.
+  /// Returns the value as Python's json.dumps writes it.
   MarkedText json(const JsonStyle& style = {}) const;
-  /// The bytes that a walk through it meets; such a walk ends, with more than `most`, once it has met those.
-  /// Throws where it is nested too deeply. A namespace that is met as a member is known as one from now on.
+  /// Returns the bytes that a walk through the value visits; the walk stops once they exceed `most`. Throws
+  /// if it is nested too deeply. Namespaces that it visits as members are marked as such.
   std::size_t weight(std::size_t most) const;
-  /// The most closures of a function in it. Requires: not nested deeper than a walk allows.
+  /// Returns the maximum closures of a function in it. Requires: its nesting is within a walk's limit.
   int closures() const;
-  /// The bytes of the strings in it.
+  /// Returns the total bytes of the strings in it.
   std::size_t bytes() const;
-  /// What it is, for errors.
+  /// Returns the name of its type, for errors.
   std::string_view kind() const;
 
  private:

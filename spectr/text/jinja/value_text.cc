@@ -10,7 +10,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// Python's repr between its quotes.
+/// Returns Python's repr without the quotes.
 std::string repr_of(std::string_view text, char quote) {
   std::string out;
   while (!text.empty()) {
@@ -34,7 +34,7 @@ std::string repr_of(std::string_view text, char quote) {
   return out;
 }
 
-/// JSON's escapes, or those of all characters beyond ASCII too. What is no UTF-8 is replaced.
+/// Escapes a text for JSON; with `ascii`, all non-ASCII characters, too. Invalid UTF-8 is replaced.
 std::string json_of(std::string_view text, bool ascii) {
   std::string out;
   while (!text.empty()) {
@@ -55,7 +55,7 @@ std::string json_of(std::string_view text, bool ascii) {
   return out;
 }
 
-/// Writes values down: in Python's notation, or in JSON's.
+/// Writes values in Python's notation or as JSON.
 class Writer {
  public:
   Writer(bool python, const JsonStyle& style) : python_(python), style_(style) {}
@@ -146,7 +146,7 @@ class Writer {
     write_members("{}", members, write_member);
   }
 
-  /// In JSON every key is a string.
+  /// Writes a key; in JSON, every key is a string.
   void write_key(const Value& key) {
     if (python_ || key.string() != nullptr) return write(key);
     out_.append("\"");

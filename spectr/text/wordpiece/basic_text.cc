@@ -38,7 +38,7 @@ bool is_punctuation(utf8proc_int32_t character) {
   return kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_PO;
 }
 
-/// Characters of Chinese, and of Japanese and Korean among them, but neither kana nor hangul.
+/// True for Chinese characters, including those in Japanese and Korean, but not for kana and hangul.
 bool is_chinese(utf8proc_int32_t character) {
   struct Range {
     utf8proc_int32_t first, last;

@@ -33,7 +33,7 @@ std::string WordPieceTokenizer::text_piece(std::string_view text) const {
   return with_spaces(text);
 }
 
-/// Appends the tokens of a word with its visible space; false where a part of it is none.
+/// Appends the tokens of a word with its visible space. Returns false if a part of it is not a token.
 bool WordPieceTokenizer::encode_word(std::string_view word, std::vector<Token>& out) const {
   while (!word.empty()) {
     std::size_t length = std::min(word.size(), longest_);

@@ -11,13 +11,13 @@
 
 namespace spectr {
 
-/// WordPiece as BERT has it: each of basic_words() becomes the longest tokens that it consists of, from left
-/// to right. A word of which a part is no token, or of more than 100 characters, is the unknown token. The
-/// vocabulary writes U+2581 before tokens that begin a word. decode() gives words divided by spaces, not the
-/// text as it was.
+/// WordPiece as in BERT: each of basic_words() is split from left to right into the longest possible tokens.
+/// A word with a part that is not a token, or with more than 100 characters, becomes the unknown token. The
+/// vocabulary writes U+2581 before tokens that begin a word. decode() gives words separated by spaces, not
+/// the original text.
 class WordPieceTokenizer final : public Tokenizer {
  public:
-  /// Reads `tokenizer.ggml.normalizer.lowercase` and `.strip_accents`, by default true and the same.
+  /// Reads `tokenizer.ggml.normalizer.lowercase`, true by default, and `.strip_accents`, by default the same.
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
 
   bool adds_prefix_space() const override { return true; }

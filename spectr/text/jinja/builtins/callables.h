@@ -8,8 +8,8 @@
 
 namespace spectr::jinja {
 
-/// A filter, test, function or method: its name, what it does, and its parameters, which an empty name ends.
-/// The first `needed` of them must be given. One with `any` takes its arguments as they are.
+/// A filter, test, function or method: its name, its implementation and its parameters, which an empty name
+/// terminates. The first `needed` ones are required. With `any`, arguments are passed as given.
 template <class Apply>
 struct Callable {
   std::string_view name;
@@ -23,29 +23,29 @@ struct Callable {
   }
 };
 
-/// The one of that name, or null.
+/// Returns the callable of that name, or null.
 template <class Apply, std::size_t n>
 const Callable<Apply>* find_callable(const Callable<Apply> (&all)[n], std::string_view name) {
   const auto found = std::ranges::find(all, name, &Callable<Apply>::name);
   return found == std::end(all) ? nullptr : found;
 }
 
-/// What filters and methods do to a value. They charge what they look at and what they make.
+/// Implementation of a filter or method. It charges the bytes that it reads and makes.
 using Operation = Value (*)(Run& run, const Value& self, const Arguments& arguments);
 
-/// Throws where the value is no string; charges it.
+/// Returns a string and charges its bytes. Throws if the value is not a string.
 const MarkedText& string_of(Run& run, const Value& value, std::string_view callee);
-/// The text of any value, charged.
+/// Returns any value as text and charges its bytes.
 MarkedText text_of(Run& run, const Value& value);
-/// An argument that is an integer, or the fallback where it is undefined or none. Throws where it is
-/// something else, or outside [min, max].
+/// Returns an integer argument, or the fallback if it is undefined or none. Throws if it is something else or
+/// outside [min, max].
 std::int64_t integer_of(const Value& value, std::int64_t fallback, std::string_view callee,
                         std::int64_t min = 0, std::int64_t max = 1000);
 
-/// The method of strings of that name, or null.
+/// Returns the string method of that name, or null.
 const Callable<Operation>* find_string_method(std::string_view name);
 
-// What filters and methods share.
+// Implementations that filters and methods share.
 Value items(Run& run, const Value& self, const Arguments& arguments);
 Value replace(Run& run, const Value& self, const Arguments& arguments);
 Value strip_both(Run& run, const Value& self, const Arguments& arguments);
@@ -54,7 +54,7 @@ Value upper(Run& run, const Value& self, const Arguments& arguments);
 Value lower(Run& run, const Value& self, const Arguments& arguments);
 Value capitalize(Run& run, const Value& self, const Arguments& arguments);
 
-// Filters of texts.
+// Text filters.
 Value indent(Run& run, const Value& input, const Arguments& arguments);
 Value truncate(Run& run, const Value& input, const Arguments& arguments);
 Value center(Run& run, const Value& input, const Arguments& arguments);
@@ -63,20 +63,20 @@ Value format(Run& run, const Value& input, const Arguments& arguments);
 Value title_words(Run& run, const Value& input, const Arguments& arguments);
 Value word_wrap(Run& run, const Value& input, const Arguments& arguments);
 
-// Filters of HTML and addresses.
+// Filters of HTML and of URLs.
 Value escape_html(Run& run, const Value& input, const Arguments& arguments);
 Value xml_attributes(Run& run, const Value& input, const Arguments& arguments);
 Value url_encode(Run& run, const Value& input, const Arguments& arguments);
 Value strip_tags(Run& run, const Value& input, const Arguments& arguments);
 
-// Filters of numbers.
+// Number filters.
 Value to_integer(Run& run, const Value& input, const Arguments& arguments);
 Value to_real(Run& run, const Value& input, const Arguments& arguments);
 Value magnitude(Run& run, const Value& input, const Arguments& arguments);
 Value round_off(Run& run, const Value& input, const Arguments& arguments);
 Value file_size(Run& run, const Value& input, const Arguments& arguments);
 
-// Filters that order and group.
+// Filters for sorting and grouping.
 Value sort(Run& run, const Value& input, const Arguments& arguments);
 Value dict_sort(Run& run, const Value& input, const Arguments& arguments);
 Value unique(Run& run, const Value& input, const Arguments& arguments);
@@ -87,7 +87,7 @@ Value group_by(Run& run, const Value& input, const Arguments& arguments);
 Value batch(Run& run, const Value& input, const Arguments& arguments);
 Value slices(Run& run, const Value& input, const Arguments& arguments);
 
-// Filters of sequences.
+// Sequence filters.
 Value length(Run& run, const Value& input, const Arguments& arguments);
 Value first(Run& run, const Value& input, const Arguments& arguments);
 Value last(Run& run, const Value& input, const Arguments& arguments);

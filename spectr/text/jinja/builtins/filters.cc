@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t max_indent = 64;
 
-/// With Hugging Face's options, in their order.
+/// Supports Hugging Face's options, in their order.
 Value to_json(Run& run, const Value& input, const Arguments& arguments) {
   run.walk(input);
   JsonStyle style;
@@ -28,7 +28,7 @@ Value to_json(Run& run, const Value& input, const Arguments& arguments) {
     style.between = string_of(run, (*pair)[0], "tojson");
     style.behind_key = string_of(run, (*pair)[1], "tojson");
   }
-  if (style.indent) {  // before it is there: every member may stand at the deepest level
+  if (style.indent) {  // check first: every member may be at the deepest level
     constexpr std::size_t levels = 64;
     run.charge(input.weight(~std::size_t{0}) / sizeof(Value) * levels * style.indent->size());
   }
@@ -46,7 +46,7 @@ Value to_string(Run& run, const Value& input, const Arguments&) {
   return run.made(input.text());
 }
 
-/// Unlike a dot, it does not look at the members of a mapping.
+/// Unlike a dot, the filter ignores the members of a mapping.
 Value read_attribute(Run& run, const Value& input, const Arguments& arguments) {
   const std::string& name = string_of(run, arguments[0], "attr").bytes();
   return input.mapping() != nullptr ? method_of(input, name) : named_member(run, input, name);

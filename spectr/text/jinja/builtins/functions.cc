@@ -27,7 +27,7 @@ Value range(Run& run, const Arguments& arguments) {
   }
   const auto [begin, end, step] = bounds;
   if (step == 0) throw TemplateError("range in steps of 0");
-  // Without signs, as neither the distance nor what follows the last integer need be one of 64 bits.
+  // Computed without signs: neither the distance nor the number after the last one need fit in 64 bits.
   const auto from = static_cast<std::uint64_t>(begin), to = static_cast<std::uint64_t>(end);
   const auto stride = static_cast<std::uint64_t>(step);
   const std::uint64_t distance = step > 0 ? (begin < end ? to - from : 0) : (end < begin ? from - to : 0);
@@ -41,7 +41,7 @@ Value range(Run& run, const Arguments& arguments) {
   return run.made(std::move(out));
 }
 
-/// A mapping or a list of pairs, if one is given, and the named arguments.
+/// Returns the members of a mapping or a list of pairs, if given, and the named arguments.
 Dict members_from(Run& run, std::string_view callee, const Arguments& arguments) {
   Dict members;
   if (arguments.positional.size() > 1)
@@ -72,7 +72,7 @@ Value make_dict(Run& run, const Arguments& arguments) {
   return run.made(members_from(run, "dict", arguments));
 }
 
-/// An object whose `next` returns one value after the other, and whose `current` is what that returns next.
+/// Returns an object whose `next` returns the values in turn, and whose `current` is the one that comes next.
 Value make_cycler(Run& run, const Arguments& arguments) {
   if (arguments.positional.empty() || !arguments.named.empty())
     throw TemplateError("cycler takes the values that take turns");
@@ -98,7 +98,7 @@ Value make_cycler(Run& run, const Arguments& arguments) {
   return run.made(std::move(object));
 }
 
-/// A function that returns an empty string once, and then always the separator.
+/// Returns a function that returns an empty string first and then always the separator.
 Value make_joiner(Run&, const Arguments& arguments) {
   const auto begun = std::make_shared<bool>(false);
   const Value between = arguments[0].is_undefined() ? Value(", ") : arguments[0];
@@ -108,7 +108,7 @@ Value make_joiner(Run&, const Arguments& arguments) {
   });
 }
 
-/// The date of today, in the form that C's strftime knows.
+/// Returns today's date in a format of C's strftime.
 Value strftime_now(Run&, const Arguments& arguments) {
   const MarkedText form = arguments[0].text();
   const std::time_t now = std::time(nullptr);
@@ -121,7 +121,7 @@ Value strftime_now(Run&, const Arguments& arguments) {
   return MarkedText(std::string(out, n), !form.quotes().empty());
 }
 
-/// The function with the one parameter that it has, which must be given where it is `needed`.
+/// Wraps a function with one parameter, which is required if `needed` is 1.
 Function with_one(std::string_view name, std::string_view parameter, Function apply, std::size_t needed = 1) {
   return [name, parameter, apply = std::move(apply), needed](Run& run, const Arguments& arguments) {
     return apply(run, arguments.bound(name, {&parameter, 1}, needed));

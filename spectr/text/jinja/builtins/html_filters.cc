@@ -13,7 +13,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// The names of the characters from U+00A0 to U+00FF.
+/// Names of the characters from U+00A0 to U+00FF.
 constexpr std::string_view latin[] = {
     "nbsp",   "iexcl",  "cent",   "pound",  "curren", "yen",    "brvbar", "sect",   "uml",    "copy",
     "ordf",   "laquo",  "not",    "shy",    "reg",    "macr",   "deg",    "plusmn", "sup2",   "sup3",
@@ -30,10 +30,10 @@ struct Entity {
   std::string_view name;
   std::uint32_t code;
 };
-/// Names that need no semicolon, as those of `latin`.
+/// Names that need no semicolon, like those of `latin`.
 constexpr Entity lax[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'},   {"quot", '"'},  {"AMP", '&'},
                           {"LT", '<'},  {"GT", '>'}, {"QUOT", '"'}, {"COPY", 0xA9}, {"REG", 0xAE}};
-/// The rest of HTML 4's names, and XML's.
+/// The remaining names of HTML 4 and XML.
 constexpr Entity strict[] = {
     {"apos", '\''},     {"OElig", 0x152},   {"oelig", 0x153},    {"Scaron", 0x160},   {"scaron", 0x161},
     {"Yuml", 0x178},    {"fnof", 0x192},    {"circ", 0x2C6},     {"tilde", 0x2DC},    {"Alpha", 0x391},
@@ -67,7 +67,7 @@ constexpr Entity strict[] = {
     {"rfloor", 0x230B}, {"loz", 0x25CA},    {"spades", 0x2660},  {"clubs", 0x2663},   {"hearts", 0x2665},
     {"diams", 0x2666},  {"lang", 0x27E8},   {"rang", 0x27E9}};
 
-/// Windows' characters from 0x80 on, which references to these numbers mean; 0: none.
+/// Windows-1252 characters from 0x80 on, which references to these numbers denote.
 constexpr std::uint32_t windows[] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                      0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                      0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -81,7 +81,7 @@ std::optional<std::uint32_t> lax_code(std::string_view name) {
   return 0xA0 + static_cast<std::uint32_t>(found - std::begin(latin));
 }
 
-/// The text of a numeric reference.
+/// Returns the text of a numeric reference.
 std::string text_of_number(std::string_view digits, int base) {
   std::uint64_t code = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), code, base);
@@ -98,13 +98,13 @@ std::string text_of_number(std::string_view digits, int base) {
   return out;
 }
 
-/// What a reference means: the text, and how many bytes after the "&" it takes.
+/// A resolved reference: its text, and its number of bytes after the "&".
 struct Reference {
   std::string text;
   std::size_t size;
 };
 
-/// The numeric reference that the text begins with, after "&#".
+/// Returns the numeric reference at the beginning of the text, after "&#".
 std::optional<Reference> numeric_reference(std::string_view text) {
   const bool hex = text.starts_with('x') || text.starts_with('X');
   const std::string_view rest = text.substr(hex ? 1 : 0);
@@ -115,8 +115,8 @@ std::optional<Reference> numeric_reference(std::string_view text) {
   return Reference{text_of_number(rest.substr(0, n), hex ? 16 : 10), (hex ? 1U : 0U) + n + (closed ? 1 : 0)};
 }
 
-/// The reference that the text begins with, after "&"; none: the text stays, as with the names that only HTML
-/// 5 knows.
+/// Returns the reference at the beginning of the text, after "&". Returns nothing if the text stays as it is,
+/// for example for names that only HTML 5 has.
 std::optional<Reference> reference(std::string_view text) {
   if (text.starts_with('#')) {
     auto number = numeric_reference(text.substr(1));
@@ -146,12 +146,12 @@ std::optional<Reference> reference(std::string_view text) {
   return std::nullopt;
 }
 
-/// Whether a view shows anything that is quoted.
+/// True if any part of a view is quoted.
 bool has_quotes(const MarkedText& text, std::string_view view) {
   return !text.part(view).quotes().empty();
 }
 
-/// Without comments and tags, up to the first that is not closed.
+/// Returns the text without comments and tags, up to the first that is not closed.
 MarkedText without_tags(const MarkedText& text) {
   MarkedText out;
   const std::string_view whole = text.bytes();
@@ -199,7 +199,7 @@ MarkedText escaped(const MarkedText& text) {
   return out;
 }
 
-/// Percent-encoded, as a part of a path or of a query.
+/// Returns the percent-encoded text, as part of a path or of a query.
 MarkedText url_encoded(Run& run, const Value& value, bool in_query) {
   const MarkedText text = text_of(run, value);
   MarkedText out;

@@ -10,7 +10,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// The arguments after the first `skip`.
+/// Returns the arguments after the first `skip`.
 Arguments after(const Arguments& arguments, std::size_t skip) {
   Arguments rest = arguments;
   const auto begin = rest.positional.begin();
@@ -23,12 +23,12 @@ std::string name_of(const Value& value, std::string_view what) {
   return *value.string();
 }
 
-/// Of what is not true, as none and 0 are, there are no members: these filters ask for that first.
+/// Returns the members of a value; none if it is false in Python's sense, such as none or 0.
 List members_or_none(Run& run, const Value& input) {
   return input.truth() ? members_of(run, input) : List();
 }
 
-/// The members that pass a test, or an attribute of whom does, or those that do not.
+/// Selects the members that pass a test or whose attribute does, or, without `wanted`, those that do not.
 Value selected(Run& run, const Value& input, const Arguments& arguments, bool by_attribute, bool wanted) {
   const Value path = by_attribute ? arguments[0] : Value();
   if (by_attribute && path.is_undefined()) throw TemplateError("the name of an attribute expected");
@@ -92,7 +92,7 @@ Value join(Run& run, const Value& input, const Arguments& arguments) {
   for (const Value& member : members_of(run, input)) {
     const Value joined = arguments[1].is_undefined() ? member : attribute_of(run, member, arguments[1]);
     run.charge(between.size());
-    for (int walks = 0; walks < 2; ++walks) run.walk(joined);  // its text is made, and copied
+    for (int walks = 0; walks < 2; ++walks) run.walk(joined);  // its text is made and copied
     if (!first) out.append(between);
     out.append(joined.text());
     first = false;

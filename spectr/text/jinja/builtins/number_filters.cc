@@ -15,7 +15,7 @@ double number_of(const Value& value, std::string_view callee) {
   return value.number();
 }
 
-/// The whole part of a real; none, if it is no finite number. Throws if it does not fit.
+/// Returns the whole part of a real; nothing if it is not finite. Throws if it does not fit.
 std::optional<std::int64_t> whole_part(double value) {
   if (!std::isfinite(value)) return std::nullopt;
   if (!(std::abs(value) < 0x1p63)) throw TemplateError("int gives too large an integer");
@@ -48,7 +48,7 @@ Value to_real(Run& run, const Value& input, const Arguments& arguments) {
   return arguments[0].is_undefined() ? Value(0.0) : arguments[0];
 }
 
-/// In the largest unit of which there is one.
+/// Prints a size in the largest unit that it reaches.
 Value file_size(Run& run, const Value& input, const Arguments& arguments) {
   const Value number = to_real(run, input, Arguments{{Value(None{})}, {}});
   if (number.is_none())
@@ -73,7 +73,7 @@ Value magnitude(Run&, const Value& input, const Arguments&) {
   return integer != nullptr ? (*integer < 0 ? -*integer : *integer) : static_cast<std::int64_t>(value);
 }
 
-/// Half to even where the method is "common", as Python rounds.
+/// The method "common" rounds half to even, as Python does.
 Value round_off(Run&, const Value& input, const Arguments& arguments) {
   const double value = number_of(input, "round");
   const std::int64_t precision = integer_of(arguments[0], 0, "round", -15, 15);
@@ -84,7 +84,7 @@ Value round_off(Run&, const Value& input, const Arguments& arguments) {
   if (method != "common") throw TemplateError("round takes the methods common, ceil and floor");
   if (input.as<double>() == nullptr)  // an integer stays one
     return precision >= 0 ? input : Value(static_cast<std::int64_t>(std::nearbyint(value * unit) / unit));
-  // By the decimal digits of the number, as Python does: 2.675 lies below its name.
+  // Round the exact decimal digits, as Python does: the double of 2.675 is below 2.675.
   if (precision >= 0) return *real_in(fmt::format("{:.{}f}", value, precision));
   return std::nearbyint(value * unit) / unit;
 }

@@ -15,17 +15,17 @@ bool is_given(const Value& value) {
   return !value.is_undefined() && !value.is_none();
 }
 
-/// A text in small letters, unless case counts.
+/// Returns a text in lower case unless the order is case-sensitive.
 Value in_order(Run& run, const Value& key, const Value& case_sensitive) {
   return case_sensitive.truth() || key.string() == nullptr ? key : lower(run, key, {});
 }
 
-/// What is compared: an attribute, or the member itself.
+/// Returns the sort key: an attribute, or the member itself.
 Value key_of(Run& run, const Value& member, const Value& case_sensitive, const Value& attribute) {
   return in_order(run, is_given(attribute) ? attribute_of(run, member, attribute) : member, case_sensitive);
 }
 
-/// The attributes that a list separated by commas names; one, where it is something else.
+/// Returns the attributes in a comma-separated list; a value that is not a string is one attribute.
 std::vector<Value> attributes(Run& run, const Value& given) {
   if (given.string() == nullptr) return {given};
   std::vector<Value> all;
@@ -34,7 +34,7 @@ std::vector<Value> attributes(Run& run, const Value& given) {
   return all;
 }
 
-/// Values behind their keys.
+/// Pairs of a key and its value.
 using Keyed = std::vector<std::pair<Value, Value>>;
 
 Keyed keyed(Run& run, const Value& input, const Value& case_sensitive, const Value& attribute) {
@@ -50,7 +50,7 @@ void sort_by_key(Run& run, Keyed& all, bool falling) {
   });
 }
 
-/// The first of the members whose key no other's surpasses; undefined where there are none.
+/// Returns the first member with the largest or smallest key; undefined if there are no members.
 Value extreme(Run& run, const Value& input, const Arguments& arguments, bool largest) {
   const Keyed all = keyed(run, input, arguments[0], arguments[1]);
   const auto comes_first = [&](const auto& a, const auto& b) {
@@ -159,7 +159,7 @@ Value batch(Run& run, const Value& input, const Arguments& arguments) {
   return run.made(generator(std::move(out)));
 }
 
-/// As many lists as asked for; the first of them are longer by one.
+/// Splits a list into the given number of lists. The first ones are longer by one if needed.
 Value slices(Run& run, const Value& input, const Arguments& arguments) {
   const auto count = static_cast<std::size_t>(integer_of(arguments[0], 1, "slice", 1));
   const List all = members_of(run, input);

@@ -34,7 +34,7 @@ bool divisible(Run&, const Value& v, const Value& by) {
   return remainder(v, by) == 0.0;
 }
 
-/// Of one kind and equal: what is one object in Python is, at least.
+/// Approximates Python's identity: the kinds and the values are equal.
 bool same(Run& run, const Value& a, const Value& b) {
   return a.kind() == b.kind() && equal(run, a, b);
 }
@@ -45,7 +45,7 @@ bool lower_case(Run& run, const Value& v, const Value&) {
   return is_in_case(text_of(run, v).bytes(), Case::lower);
 }
 
-/// A comparison as a test.
+/// A comparison operator as a test.
 template <char first, char second = ' '>
 bool compared(Run& run, const Value& a, const Value& b) {
   constexpr char symbol[] = {first, second};

@@ -25,14 +25,14 @@ Value title(Run& run, const Value& self, const Arguments&) {
   return run.made(in_case(string_of(run, self, "title"), Case::title));
 }
 
-/// Of parts of a text, which are charged.
+/// Returns a list of parts of a text. The parts have been charged.
 Value list_of(const MarkedText& text, const std::vector<std::string_view>& parts) {
   List list;
   for (const std::string_view part : parts) list.emplace_back(text.part(part));
   return list;
 }
 
-/// How often a text may be cut: the argument, or as often as it can be.
+/// Returns the maximum number of splits: the argument, or −1 for no limit.
 std::int64_t max_cuts(const Value& given) {
   if (given.is_undefined()) return -1;
   if (given.as<std::int64_t>() == nullptr) throw TemplateError("a text is cut an integer of times");
@@ -68,12 +68,12 @@ Value join_strings(Run& run, const Value& self, const Arguments& arguments) {
   return join(run, arguments[0], between);
 }
 
-/// text[begin:end], as the arguments behind the first say.
+/// Returns text[begin:end], with the bounds given by the arguments after the first.
 MarkedText window(Run& run, const Value& self, const Arguments& arguments) {
   return *slice_of(run, self, arguments[1], arguments[2], {}).marked();
 }
 
-/// The place of a part, counted in characters; -1: there is none.
+/// Returns the position of a part in characters; -1 if it is not found.
 std::int64_t place_of(Run& run, const Value& self, const Arguments& arguments, bool last) {
   const MarkedText seen = window(run, self, arguments);
   const std::string_view text = seen.bytes();
@@ -106,7 +106,7 @@ Value count(Run& run, const Value& self, const Arguments& arguments) {
   return static_cast<std::int64_t>(occurrences(text.bytes(), arguments[0]));
 }
 
-/// Whether `holds` for the affix, or for one of a tuple.
+/// True if `holds` is true for the affix or, if that is a tuple, for one of its members.
 template <class Holds>
 bool any_affix(Run& run, const Value& affix, std::string_view callee, Holds holds) {
   if (affix.list() == nullptr || !affix.list()->is_tuple())
@@ -127,7 +127,7 @@ Value ends_with(Run& run, const Value& self, const Arguments& arguments) {
                    [&](const std::string& affix) { return text.bytes().ends_with(affix); });
 }
 
-/// Without a prefix or suffix, where it is there.
+/// Removes a prefix or suffix, if present.
 template <bool front>
 Value without(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText& text = string_of(run, self, "removeprefix");
@@ -138,7 +138,7 @@ Value without(Run& run, const Value& self, const Arguments& arguments) {
   return run.made(text.part(rest));
 }
 
-/// What is before, in, and behind a separator.
+/// Returns the text before a separator, the separator, and the text after it.
 template <bool last>
 Value partition(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText& text = string_of(run, self, "partition");
@@ -158,7 +158,7 @@ Value partition(Run& run, const Value& self, const Arguments& arguments) {
   return run.made(std::move(parts));
 }
 
-/// A line of at least that many characters, filled at one of its ends.
+/// Pads a line to at least the given number of characters, at one of its ends.
 template <bool left>
 Value justify(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText& text = string_of(run, self, "ljust");
@@ -182,14 +182,14 @@ Value fill_with_zeros(Run& run, const Value& self, const Arguments& arguments) {
   return run.made(out.append(text, bytes.substr(sign)));
 }
 
-/// Whether the text has characters, and all of them are such.
+/// True if the text is not empty and `is_such` holds for all of its characters.
 template <bool is_such(std::uint32_t)>
 Value consists_of(Run& run, const Value& self, const Arguments&) {
   const auto all = characters(string_of(run, self, "isalnum").bytes());
   return !all.empty() && std::ranges::all_of(all, is_such, code_of);
 }
 
-/// Whether no character is another.
+/// True if `is_such` holds for all characters.
 template <bool is_such(std::uint32_t)>
 Value has_only(Run& run, const Value& self, const Arguments&) {
   return std::ranges::all_of(characters(string_of(run, self, "isascii").bytes()), is_such, code_of);
@@ -208,7 +208,7 @@ Value written_in(Run& run, const Value& self, const Arguments&) {
   return run.made(in_case(string_of(run, self, "swapcase"), which));
 }
 
-/// Spaces up to the next column that is a multiple of the size, in place of each tab.
+/// Replaces each tab by spaces up to the next column that is a multiple of the size.
 Value expand_tabs(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText& text = string_of(run, self, "expandtabs");
   const auto size = static_cast<std::size_t>(integer_of(arguments[0], 8, "expandtabs"));

@@ -9,12 +9,12 @@
 
 namespace spectr::jinja {
 
-/// Capital letters after white space, hyphens and opening brackets only, unlike the method.
+/// Unlike the method, capitalizes letters only after white space, hyphens and opening brackets.
 Value title_words(Run& run, const Value& input, const Arguments&) {
   return run.made(in_case(text_of(run, input), Case::words));
 }
 
-/// Spaces, or a text, before every line but the first, and but empty ones.
+/// Inserts spaces or a text before every line except the first one and empty ones.
 Value indent(Run& run, const Value& input, const Arguments& arguments) {
   const MarkedText text = text_of(run, input);
   const MarkedText before =
@@ -22,7 +22,7 @@ Value indent(Run& run, const Value& input, const Arguments& arguments) {
           ? *arguments[0].marked()
           : MarkedText(std::string(static_cast<std::size_t>(integer_of(arguments[0], 4, "indent")), ' '));
   const bool first = arguments[1].truth(), blank = arguments[2].truth();
-  const bool ends = text.bytes().ends_with('\n');  // a last line that is empty
+  const bool ends = text.bytes().ends_with('\n');  // the last line is empty
   MarkedText out;
   bool begun = false;
   const auto add = [&](std::string_view line) {
@@ -54,7 +54,7 @@ Value truncate(Run& run, const Value& input, const Arguments& arguments) {
   return run.made(text.part(kept).append(end));
 }
 
-/// Of the spaces that do not go in halves the extra one stands where Python puts it.
+/// If the number of spaces is odd, the extra one goes where Python puts it.
 Value center(Run& run, const Value& input, const Arguments& arguments) {
   const MarkedText text = text_of(run, input);
   const auto width = static_cast<std::size_t>(integer_of(arguments[0], 80, "center"));

@@ -17,7 +17,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// What Python takes for white space; the first are the most frequent.
+/// Python's white space, the most frequent first.
 constexpr std::string_view white_space[] = {
     " ",      "\n",     "\t",     "\r",     "\v",     "\f",     "\x1c",   "\x1d",   "\x1e",   "\x1f",
     "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006",
@@ -27,7 +27,7 @@ constexpr std::string_view line_ends[] = {"\r\n", "\n",   "\r",     "\v",     "\
 
 constexpr std::size_t max_stripped = 256;
 
-/// Bytes of the one that the text begins with, or 0.
+/// Returns the size of the string in `any` that the text begins with, or 0.
 std::size_t begins_with(std::string_view text, std::span<const std::string_view> any) {
   const auto found =
       std::ranges::find_if(any, [text](std::string_view one) { return text.starts_with(one); });
@@ -45,10 +45,10 @@ const std::string& separator_of(const Value& by) {
   return *by.string();
 }
 
-/// Bytes of what separates parts, or lines, at the beginning of the text, or 0.
+/// Returns the size of the separator of parts or lines at the beginning of the text, or 0.
 std::size_t separator(std::string_view text, std::span<const std::string_view> any) {
   const char first = text.empty() ? 'a' : text[0];
-  return first > ' ' && first < 0x7f ? 0 : begins_with(text, any);  // most characters are not looked for
+  return first > ' ' && first < 0x7f ? 0 : begins_with(text, any);  // fast path for most characters
 }
 
 std::string_view without_space(std::string_view text) {
@@ -56,7 +56,7 @@ std::string_view without_space(std::string_view text) {
   return text;
 }
 
-/// Bytes before the first separator.
+/// Returns the number of bytes before the first separator.
 std::size_t until(std::string_view text, std::span<const std::string_view> separators) {
   std::size_t end = 0;
   while (end < text.size() && separator(text.substr(end), separators) == 0)
@@ -64,7 +64,7 @@ std::size_t until(std::string_view text, std::span<const std::string_view> separ
   return end;
 }
 
-/// Parts of a text that become values of a list: each is charged before it is there.
+/// Collects parts of a text that become values of a list. Each is charged before it is added.
 class Parts {
  public:
   explicit Parts(Run& run) : run_(run) {}
@@ -73,7 +73,7 @@ class Parts {
     run_.charge(sizeof(Value) + part.size());
     parts_.push_back(part);
   }
-  /// Whether there may be one more cut. `most` < 0: any number.
+  /// True if one more split is allowed. `most` < 0: no limit.
   bool may_cut(std::int64_t most) const {
     return most < 0 || static_cast<std::int64_t>(parts_.size()) < most;
   }
@@ -111,7 +111,7 @@ std::size_t position_of(std::string_view text, std::string_view part, std::size_
 
 namespace {
 
-/// Digits without the underscores between them; none, where an underscore stands elsewhere.
+/// Returns digits without the underscores between them; nothing if an underscore is elsewhere.
 std::optional<std::string> without_underscores(std::string_view digits) {
   std::string out;
   for (std::size_t i = 0; i < digits.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// A view of a mapping, whose members `of` takes from its own.
+/// Returns a view of a mapping; `of` maps a member of the mapping to one of the view.
 template <class Of>
 Value view(Run& run, const Value& self, Sequence kind, Of of) {
   List out;
@@ -70,10 +70,10 @@ constexpr Callable<Operation> list_methods[] = {
     {"copy", copied},
 };
 
-/// Methods that change a mapping, which no template may.
+/// Methods that modify a mapping, which templates must not do.
 constexpr std::string_view changing[] = {"clear", "pop", "popitem", "setdefault", "update"};
 
-/// The method of that name that all values of this type have, or null.
+/// Returns the method of that name that all values of this type have, or null.
 const Callable<Operation>* find_method(const Value& value, std::string_view name) {
   if (value.mapping() != nullptr) return find_callable(dict_methods, name);
   if (value.string() != nullptr) return find_string_method(name);
@@ -81,7 +81,7 @@ const Callable<Operation>* find_method(const Value& value, std::string_view name
   return list == nullptr || !list->is_indexed() ? nullptr : find_callable(list_methods, name);
 }
 
-/// The attribute of a pair of groupby.
+/// Returns an attribute of a pair of groupby.
 Value part_of_group(const Value& whole, std::string_view name) {
   const List* list = whole.list();
   if (list == nullptr || list->kind != Sequence::group) return {};

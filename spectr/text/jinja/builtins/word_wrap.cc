@@ -12,13 +12,13 @@
 namespace spectr::jinja {
 namespace {
 
-/// A line in its characters, cut into what may stand on a line of its own: as Python's textwrap does.
+/// Splits a line of characters into chunks that may be on lines of their own, as Python's textwrap does.
 class Chunks {
  public:
   Chunks(std::vector<std::string_view> line, bool at_hyphens)
       : line_(std::move(line)), at_hyphens_(at_hyphens) {}
 
-  /// The end of the chunk that begins at `begin`.
+  /// Returns the end of the chunk that begins at `begin`.
   std::size_t end_of(std::size_t begin) const {
     std::size_t end = begin + 1;
     if (is_blank(begin)) {
@@ -46,7 +46,7 @@ class Chunks {
   bool is_in_word(std::size_t i) const {
     return is_wordlike(i) || (i < line_.size() && std::string_view("!\"'&.,?").contains(line_[i]));
   }
-  /// Two hyphens or more before a word.
+  /// True for two or more hyphens before a word.
   bool is_dash(std::size_t i) const {
     std::size_t end = i;
     while (is_hyphen(end)) ++end;
@@ -57,7 +57,7 @@ class Chunks {
     if (end == line_.size() || is_blank(end)) return true;
     if (is_in_word(end - 1) && is_dash(end)) return true;
     if (!is_hyphen(end - 1) || end < begin + 2) return false;
-    // Behind the hyphen of a compound: a letter on both sides, and one more letter each.
+    // After the hyphen of a compound: both sides have at least two letters.
     const bool before = end >= 3 && is_letter_at(end - 2) &&
                         (is_letter_at(end - 3) || (is_hyphen(end - 3) && end >= 4 && is_letter_at(end - 4)));
     return before && is_letter_at(end) && is_letter_at(is_hyphen(end + 1) ? end + 2 : end + 1);
@@ -67,7 +67,7 @@ class Chunks {
   bool at_hyphens_;
 };
 
-/// A stretch of characters of a line.
+/// A range of characters of a line.
 struct Stretch {
   std::size_t begin, end;
   std::size_t size() const { return end - begin; }
@@ -78,7 +78,7 @@ struct WrapStyle {
   bool breaks_words, at_hyphens;
 };
 
-/// One line that becomes several.
+/// Wraps one line into several.
 class Wrapping {
  public:
   Wrapping(Run& run, std::vector<std::string_view> line, const WrapStyle& style)
@@ -121,8 +121,8 @@ class Wrapping {
     return std::ranges::all_of(std::span(line_).subspan(chunk.begin, chunk.size()), is_space, code_of);
   }
 
-  /// Where a chunk that fits on no line is cut, if `room` characters are left on this one: after a hyphen, if
-  /// there is one among them.
+  /// Returns where to split a chunk that fits on no line if `room` characters are left on this one: after a
+  /// hyphen, if there is one among them.
   std::size_t cut_of(const Stretch& chunk, std::size_t room) const {
     std::size_t hyphen = chunk.begin + room;
     while (style_.at_hyphens && hyphen > chunk.begin && line_[hyphen - 1] != "-") --hyphen;
