@@ -8,10 +8,10 @@
 namespace spectr {
 namespace {
 
-// So many numbers are activated in the time that it takes threads to meet.
+// Numbers activated in about the time of a thread barrier.
 constexpr std::size_t activation_numbers = 1536;
 
-/// Without a gate: the same with ones in the place of `up`.
+/// Computes the activation without a gate, as one whose `up` is all ones.
 void activate_alone(const DenseSpec& spec, std::span<float> up) {
   static const std::vector<float> ones(2 * activation_numbers, 1.0f);
   activate(spec.activation, spec.clamp, up, std::span(ones).first(up.size()));
@@ -39,7 +39,7 @@ void activate(Activation activation, float clamp, std::span<float> gate, std::sp
 }
 
 void activate(const DenseSpec& spec, Span2d<float> gate, Span2d<float> up, ThreadPool& pool) {
-  const std::size_t parts = div_up(spec.width, activation_numbers);  // of a row
+  const std::size_t parts = div_up(spec.width, activation_numbers);  // per row
   pool.parallel_for(
       up.rows() * parts, div_up(activation_numbers, 2 * spec.width), [&](std::size_t begin, std::size_t end) {
         for (std::size_t task = begin; task < end; ++task) {

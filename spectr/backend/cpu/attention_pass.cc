@@ -9,10 +9,10 @@
 namespace spectr {
 namespace {
 
-// So many numbers are turned in the time that it takes threads to meet.
+// Numbers rotated in about the time of a thread barrier.
 constexpr std::size_t rope_numbers = 4096;
 
-// With so many heads of keys and values per thread no thread waits long for the others.
+// Minimum number of KV heads per thread for a balanced load.
 constexpr std::size_t heads_per_thread = 2;
 
 }  // namespace
@@ -64,7 +64,7 @@ void AttentionPass::begin(const PassBatch& batch, std::span<const std::unique_pt
       }
     }
   }
-  // Room for the scores of each thread. What a sequence does not need takes no memory: it is not filled.
+  // Reserve scores per thread for the maximum sequence; unused pages are never touched.
   std::size_t max_slots = 0;
   for (std::size_t r = 0; r < batch.rows(); ++r) max_slots = std::max(max_slots, store_of(r).slots());
   const std::size_t needed = attention_scratch(max_slots, max_dim_);
@@ -73,7 +73,7 @@ void AttentionPass::begin(const PassBatch& batch, std::span<const std::unique_pt
   thread_scores_ = needed;
 }
 
-/// Neighbouring queries of one cache, as many as attend together, but so few that all threads have some.
+/// Partitions queries of the same cache into jobs, as large as possible while all threads have work.
 void AttentionPass::partition(std::size_t heads, std::size_t group) {
   if (jobs_heads_ == heads && group_ == group) return;
   jobs_heads_ = heads;
@@ -89,7 +89,7 @@ void AttentionPass::partition(std::size_t heads, std::size_t group) {
   }
 }
 
-/// Norms of all heads together.
+/// Applies norms that span all heads.
 void AttentionPass::normalize_vectors(const Layer& layer) const {
   const auto normalize_rows = [this](const std::optional<NormSpec>& norm, Span2d<float> x) {
     if (!norm) return;
@@ -107,7 +107,7 @@ void AttentionPass::turn(const Layer& layer, std::size_t row, std::span<float> h
        {layer.angles.sines.get() + row * half, half}, spec.interleaved);
 }
 
-/// Normalizes and turns a key, and stores it with its value.
+/// Normalizes and rotates a key, and stores it with its value.
 void AttentionPass::prepare_key(const Layer& layer, std::size_t kv_head, std::size_t row) const {
   const AttentionSpec& spec = layer.spec;
   const std::size_t dim = spec.head_dim;
@@ -123,7 +123,7 @@ void AttentionPass::prepare_key(const Layer& layer, std::size_t kv_head, std::si
   store_of(row).write(layer.index, kv_head, static_cast<std::size_t>(batch_->slots[row]), key, value);
 }
 
-/// Normalizes and turns the queries of a head of keys; and its keys, which it stores with their values.
+/// Normalizes and rotates the queries of a KV head, and its keys, which are stored with their values.
 void AttentionPass::prepare(const Layer& layer, std::size_t kv_head) const {
   const AttentionSpec& spec = layer.spec;
   const std::size_t dim = spec.head_dim;
@@ -181,7 +181,7 @@ void AttentionPass::run(std::size_t index, const AttentionBuffers& buffers) {
   }
   partition(spec.heads, spec.heads / spec.kv_heads);
   const std::size_t jobs = jobs_.size(), threads = static_cast<std::size_t>(pool_.threads());
-  // Jobs that read the same keys and values one after the other.
+  // Process jobs that read the same keys and values consecutively.
   const auto attend_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
     const auto cache = [&](std::size_t i) { return batch_->caches[jobs_[i % jobs].begin / group_]; };
     for (std::size_t i = begin; i < end; ++i) {
@@ -190,7 +190,7 @@ void AttentionPass::run(std::size_t index, const AttentionBuffers& buffers) {
     }
   };
   if (spec.kv_heads >= heads_per_thread * threads) {
-    // A thread attends to a head at once, while it has the new keys at hand.
+    // A thread attends to a head immediately after storing its keys, which are still in its cache.
     pool_.parallel_for(spec.kv_heads, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
       for (std::size_t h = begin; h < end; ++h) {
         prepare(layer, h);

@@ -14,46 +14,46 @@
 
 namespace spectr {
 
-/// What attention reads and writes, a row for every row of the pass.
+/// The inputs and outputs of attention, with a row for every row of the pass.
 struct AttentionBuffers {
   Span2d<float> query, key, value, attended;
 };
 
-/// Attention of a pass's rows, layer by layer: what all layers share (angles of rotary positions, who attends
-/// together with whom) is prepared once.
+/// Attention of a pass's rows, layer by layer. What layers share (RoPE angles, the grouping of queries) is
+/// computed once per pass.
 class AttentionPass {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   AttentionPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool);
 
-  /// Memory for so many rows. Throws std::bad_alloc; all is as before then.
+  /// Reserves memory for `rows` rows. Throws std::bad_alloc, without effect.
   void reserve(std::size_t rows);
 
-  /// Before the layers of a pass. `stores`: by CacheId. Both must live as long as the pass. Throws
-  /// std::bad_alloc.
+  /// Must be called before the layers of a pass. `stores` are indexed by CacheId. Both arguments must outlive
+  /// the pass. Throws std::bad_alloc.
   void begin(const PassBatch& batch, std::span<const std::unique_ptr<KvStore>> stores);
 
-  /// Normalizes (where the layer has such norms) and turns queries and keys, stores keys and values, and
+  /// Normalizes queries and keys (if the layer has such norms), applies RoPE, stores keys and values, and
   /// attends. Requires: the layer has attention.
   void run(std::size_t layer, const AttentionBuffers& buffers);
 
   /// Normalizes and rotates keys, and stores them with their values: run() without queries. Requires: the
-  /// layer has attention with keys of its own and norms of each head.
+  /// layer has attention with its own keys and per-head norms.
   void store_keys(std::size_t layer, const AttentionBuffers& buffers) const;
 
  private:
-  /// Queries of one head of keys that attend together, counted row after row: query i is of row
-  /// i / (heads per head of keys).
+  /// Queries of one KV head that attend together. Queries are numbered row by row: query i belongs to row i /
+  /// (query heads per KV head).
   struct Job {
     std::size_t begin;
     std::size_t size;
   };
-  /// Of a pass's rows, by the positions that layers with this rope have.
+  /// RoPE angles of a pass's rows, for all layers with the same rope.
   struct Angles {
     RopeSpec rope;
     std::unique_ptr<float[]> cosines = nullptr, sines = nullptr;  // [reserved rows, dims / 2]
   };
-  /// A layer, and what its rows meet before they attend.
+  /// A layer, and the operands of its attention.
   struct Layer {
     std::size_t index;
     const AttentionSpec& spec;
@@ -74,11 +74,11 @@ class AttentionPass {
   const ModelSpec& spec_;
   const CpuWeights& weights_;
   ThreadPool& pool_;
-  std::size_t max_dim_ = 0;                 // of all layers' heads
-  std::vector<Angles> angles_;              // of every different rope
+  std::size_t max_dim_ = 0;                 // maximum head size over layers
+  std::vector<Angles> angles_;              // one per distinct rope
   std::vector<std::size_t> angles_of_;      // by layer
-  std::vector<Job> jobs_;                   // of every head of keys
-  std::size_t jobs_heads_ = 0, group_ = 0;  // that they were made for
+  std::vector<Job> jobs_;                   // the same for every KV head
+  std::size_t jobs_heads_ = 0, group_ = 0;  // for which jobs_ was computed
   std::unique_ptr<float[]> scores_;         // [threads, thread_scores_]
   std::size_t thread_scores_ = 0;
   std::vector<float> ones_;  // [max_dim_]

@@ -5,7 +5,7 @@
 
 namespace spectr {
 
-/// The processor, with a team of threads that its models share.
+/// The CPU backend. All of its models share one thread pool.
 class CpuBackend final : public Backend {
  public:
   /// The pool must outlive it and its models.

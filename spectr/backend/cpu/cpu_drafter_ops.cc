@@ -1,4 +1,4 @@
-// Operations of drafters on the processor, and the states that they read of a target.
+// CPU operations of drafters, and of the target states that they read.
 #include <algorithm>
 
 #include "spectr/backend/cpu/cpu_ops.h"
@@ -47,10 +47,10 @@ void CpuOps::convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer
   const std::size_t groups = spec_.width / spec.group;
   const Span2d<float> x = view(buffer, spec_.width), factors = view(Buffer::factors, spec.factors.out);
   const std::span<const float> base = weights_.vector(spec.base);
-  std::vector<std::size_t> lags(x.rows());  // rows of the block before each row, at most kernel − 1
+  std::vector<std::size_t> lags(x.rows());  // preceding rows of the same block, at most kernel − 1
   for (std::size_t r = 1; r < x.rows(); ++r)
     lags[r] = batch_->caches[r] == batch_->caches[r - 1] ? std::min(lags[r - 1] + 1, spec.kernel - 1) : 0;
-  for (std::size_t r = x.rows(); r-- > 0;) {  // rows that come before are still as they were
+  for (std::size_t r = x.rows(); r-- > 0;) {  // backwards, so that preceding rows are unmodified
     for (std::size_t c = 0; c < spec_.width; ++c) {
       float sum = 0.0F;
       for (std::size_t lag = 0; lag <= lags[r]; ++lag) {

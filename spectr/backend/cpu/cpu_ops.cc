@@ -13,7 +13,7 @@
 namespace spectr {
 namespace {
 
-// So many logits are capped in the time that it takes threads to meet.
+// Numbers soft-capped in about the time of a thread barrier.
 constexpr std::size_t capped_numbers = 2048;
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
@@ -111,7 +111,7 @@ Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
   return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
 }
 
-/// Every cache owns the slots that its rows are written to.
+/// Makes the slots that the rows write to exclusive to their caches.
 void CpuOps::own_slots(const PassBatch& batch) {
   for (std::size_t begin = 0, end = 0; begin < batch.rows(); begin = end) {
     while (end < batch.rows() && batch.caches[end] == batch.caches[begin]) ++end;
@@ -308,11 +308,11 @@ HostLogits& CpuOps::take_logits() {
   return *host_logits_;
 }
 
-/// What is done to logits that the head's product gives.
+/// Applies scale and soft cap to the head's logits.
 void CpuOps::finish_logits(const HeadSpec& spec, Span2d<float> logits) {
   for (std::size_t i = 0; i < logits.rows(); ++i) multiply_by(spec.scale, logits[i]);
   if (spec.cap == 0.0f) return;
-  const std::size_t parts = div_up(logits.cols(), capped_numbers);  // of a row
+  const std::size_t parts = div_up(logits.cols(), capped_numbers);  // per row
   pool_.parallel_for(logits.rows() * parts, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t task = begin; task < end; ++task) {
       const std::size_t part = task % parts, from = part * logits.cols() / parts;
@@ -321,7 +321,7 @@ void CpuOps::finish_logits(const HeadSpec& spec, Span2d<float> logits) {
   });
 }
 
-/// Rows of all tokens, from those of the shortlist and the products for sequences' own tokens.
+/// Expands shortlist logits to the vocabulary, and computes those of sequences' extra tokens.
 void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
                     Span2d<float> out) {
   for (std::size_t i = 0; i < out.rows(); ++i) {

@@ -17,8 +17,8 @@
 
 namespace spectr {
 
-/// A model's operations on the processor. Matrices of quantized formats are repacked, others refer to the
-/// file.
+/// A model's operations on the CPU. Quantized matrices are repacked; other matrices refer to the file's
+/// memory.
 class CpuOps final : public Ops {
  public:
   CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool);
@@ -86,13 +86,13 @@ class CpuOps final : public Ops {
   ThreadPool& pool_;
   CpuWeights weights_;
   std::array<std::size_t, buffer_count> cols_;
-  Memory buffers_;  // [reserved_, …]: the system gives the memory of the rows that passes have
+  Memory buffers_;  // [reserved_, …]; pages are only committed once used
   std::size_t reserved_ = 0;
   MatmulScratch scratch_;
   std::vector<Product> products_;
   KvLayout kv_layout_;
   BlockPool kv_pool_;
-  std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
+  std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null if closed
   AttentionPass attention_;
   LatentPass latent_;
   RecurrentPass recurrent_;
@@ -101,8 +101,8 @@ class CpuOps final : public Ops {
   std::vector<float> shortlist_logits_;
 
   const PassBatch* batch_ = nullptr;
-  HostLogits* host_logits_ = nullptr;  // of the current pass, once something was put there
-  HeldLogits logits_;                  // the same, held
+  HostLogits* host_logits_ = nullptr;  // logits of the current pass, once taken
+  HeldLogits logits_;                  // holds host_logits_
 };
 
 }  // namespace spectr

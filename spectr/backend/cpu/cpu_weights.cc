@@ -23,7 +23,7 @@ bool CpuWeights::upload(WeightId id, std::span<const std::byte> bytes) {
   if (weight.is_vector) {
     vectors_[id].resize(weight.cols);
     dequantize(weight.type, bytes, vectors_[id]);
-    return true;  // too small to be worth forgetting
+    return true;  // too small to be worth releasing the file's bytes
   }
   matrices_[id] = Matrix::pack(weight.type, weight.rows, weight.cols, bytes, pool_, &pages_);
   return matrices_[id]->borrows();

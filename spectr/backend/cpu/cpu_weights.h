@@ -13,20 +13,20 @@
 
 namespace spectr {
 
-/// The numbers of a norm, as kernels take them.
+/// The weights of a norm, in the form that kernels take.
 struct NormNumbers {
   std::span<const float> weight, bias;
   float epsilon;
 };
 
-/// out = norm(x), by the kind of norm. `out` may be x.
+/// Computes out = norm(x) for a kind of norm. `out` may alias x.
 void normalize(NormSpec::Kind kind, const NormNumbers& norm, std::span<const float> x, std::span<float> out);
 
-/// A model's weights as the processor has them: matrices of quantized formats repacked, others as they stand
-/// in the file, vectors as floats.
+/// A model's weights on the CPU: quantized matrices are repacked, other matrices keep the file's layout, and
+/// vectors are f32.
 class CpuWeights {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   CpuWeights(const ModelSpec& spec, ThreadPool& pool);
 
   /// See Ops::upload.
@@ -36,10 +36,10 @@ class CpuWeights {
   const Matrix& matrix(WeightId id) const { return *matrices_[id]; }
   std::span<const float> vector(WeightId id) const { return vectors_[id]; }
   NormNumbers numbers_of(const NormSpec& spec) const;
-  /// y[r] += the bias, where there is one.
+  /// Adds the bias, if any, to every row of y.
   void add_bias(const LinearSpec& linear, Span2d<float> y) const;
 
-  /// Lets the scratch grow for products of each matrix with so many rows.
+  /// Grows the scratch for products of each matrix with `rows` rows.
   void reserve(std::size_t rows, MatmulScratch& scratch) const;
 
  private:

@@ -14,10 +14,10 @@
 namespace spectr {
 namespace {
 
-// So many numbers are copied or added in the time that it takes threads to meet.
+// Numbers copied or added in about the time of a thread barrier.
 constexpr std::size_t numbers_worth_sharing = 16384;
 
-/// The `chosen.size()` experts of the largest scores, the lower one first of equal ones.
+/// Chooses the `chosen.size()` experts with the largest scores; ties go to the lower index.
 template <class Score>
 void choose_largest(std::size_t experts, const Score& score, std::span<ChosenExpert> chosen) {
   std::size_t count = 0;
@@ -31,8 +31,8 @@ void choose_largest(std::size_t experts, const Score& score, std::span<ChosenExp
   }
 }
 
-/// −∞ for the scores of experts outside the best groups: those whose two best experts have the largest sums,
-/// the lower one first of equal ones.
+/// Sets the scores of experts outside the best groups to −∞. A group's score is the sum of its two best
+/// experts; ties go to the lower index.
 void keep_best_groups(const ExpertsSpec& spec, std::span<float> scores) {
   constexpr float nothing = -std::numeric_limits<float>::infinity();
   const std::size_t size = scores.size() / spec.groups;
@@ -65,7 +65,7 @@ void apply_softmax(std::span<ChosenExpert> chosen) {
 void choose_experts(const ExpertsSpec& spec, std::span<const float> bias, std::span<float> z,
                     std::span<ChosenExpert> chosen) {
   using Gating = ExpertsSpec::Gating;
-  // Gating keeps the order of z but for rounding: without a bias and groups z itself decides.
+  // Gating preserves the order of z up to rounding: without a bias and groups, z itself is compared.
   const bool by_outputs = bias.empty() && spec.groups == 1;
   if (by_outputs) choose_largest(z.size(), [z](std::size_t e) { return z[e]; }, chosen);
   if (spec.gating == Gating::softmax) softmax(z);
@@ -123,7 +123,7 @@ void ExpertsPass::reserve(std::size_t rows, MatmulScratch& scratch) {
   gates_ = std::move(gates);
 }
 
-/// Every row's experts.
+/// Chooses every row's experts.
 void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulScratch& scratch) {
   const Span2d<float> z(router_.get(), x.rows(), spec.router.out);
   const Product product{weights_.matrix(spec.router.weight), z};
@@ -139,15 +139,15 @@ void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulS
   for (ChosenExpert& one : chosen_) one.weight *= scales[one.expert];
 }
 
-/// Gives every choice of an expert that is here its place: expert after expert, and within one row after row.
-/// Returns how many there are.
+/// Assigns places to the choices of local experts, ordered by expert, then by row. Returns the number of
+/// places.
 std::size_t ExpertsPass::group(const ExpertsSpec& spec) {
   std::ranges::fill(counts_, 0);
   for (const ChosenExpert& one : chosen_) ++counts_[one.expert];
   groups_.clear();
   std::size_t begin = 0;
   for (std::size_t block = 0; block < spec.blocks.size(); ++block) {
-    const std::size_t size = std::exchange(counts_[spec.first + block], begin);  // now where its next goes
+    const std::size_t size = std::exchange(counts_[spec.first + block], begin);  // place of next choice
     if (size > 0) groups_.push_back({block, begin, size});
     begin += size;
   }

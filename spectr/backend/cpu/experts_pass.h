@@ -14,42 +14,42 @@
 
 namespace spectr {
 
-/// An expert that a row has chosen, and its weight in the row's sum.
+/// An expert chosen by a row, and its weight in the row's sum.
 struct ChosenExpert {
   std::uint32_t expert;
   float weight;
 };
 
-/// The experts of a row with the router's outputs z (which are overwritten), as ExpertsSpec says, the best
-/// one first. `bias`: of the choice; empty: none. Requires: chosen.size() ≤ z.size().
+/// Chooses a row's experts by the router's outputs z (see ExpertsSpec), best first. Overwrites z. `bias` is
+/// the selection bias, or empty. Requires: chosen.size() ≤ z.size().
 void choose_experts(const ExpertsSpec& spec, std::span<const float> bias, std::span<float> z,
                     std::span<ChosenExpert> chosen);
 
-/// Mixtures of experts for a pass's rows. Rows are grouped by the experts that they have chosen: the weights
-/// of each are read once, whatever the rows, and those of the others not at all. What a row gets does not
-/// depend on the others: its experts are computed by themselves, and added in the order of their rank.
+/// Mixture-of-experts layers of a pass. Rows are grouped by expert: the weights of a chosen expert are read
+/// once for all rows, and those of other experts are not read. A row's result does not depend on other rows:
+/// its experts' outputs are computed separately and added in the order of their rank.
 class ExpertsPass {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   ExpertsPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool);
 
-  /// Memory for so many rows, also in the scratch. Requires: the weights were uploaded. Throws
-  /// std::bad_alloc; what there was for fewer rows is as before then.
+  /// Reserves memory for `rows` rows, also in the scratch. Requires: the weights were uploaded. Throws
+  /// std::bad_alloc, without effect.
   void reserve(std::size_t rows, MatmulScratch& scratch);
 
-  /// out[r] = the mixture of x[r]; routers with a norm of their own read `stream`. Returns how many experts
-  /// were chosen by some row.
+  /// Sets out[r] to the mixture for x[r]; routers with their own norm read `stream`. Returns the number of
+  /// distinct experts chosen.
   std::size_t run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<const float> stream,
                   Span2d<float> out, MatmulScratch& scratch);
 
  private:
-  /// Choices of one expert have the places [begin, begin + size).
+  /// The choices of one expert, at places [begin, begin + size).
   struct Group {
     std::size_t block, begin, size;
   };
-  /// The place of a choice of an expert whose block is not here.
+  /// The place of choices whose expert is not on this rank.
   static constexpr std::size_t elsewhere = static_cast<std::size_t>(-1);
-  /// A matrix of every block, and where its products go.
+  /// A matrix of every expert, and the destination of its products.
   struct Target {
     const LinearSpec* (*linear_of)(const DenseSpec& block);
     Span2d<float> out;
@@ -63,15 +63,15 @@ class ExpertsPass {
   const ModelSpec& spec_;
   const CpuWeights& weights_;
   ThreadPool& pool_;
-  std::size_t max_experts_ = 0, max_used_ = 0, max_block_ = 0;  // of all layers
+  std::size_t max_experts_ = 0, max_used_ = 0, max_block_ = 0;  // maximum over layers
 
   std::unique_ptr<float[]> router_;            // [rows, experts]
   std::unique_ptr<float[]> inputs_, outputs_;  // [places, width]
   std::unique_ptr<float[]> gates_, ups_;       // [places, width of a block]
   std::vector<ChosenExpert> chosen_;           // [rows, used]
-  std::vector<std::size_t> places_;            // of the choices
+  std::vector<std::size_t> places_;            // by choice
   std::vector<std::size_t> counts_;            // by expert
-  std::vector<Group> groups_;                  // by ascending block
+  std::vector<Group> groups_;                  // ascending by block
   std::vector<Product> products_;
   std::vector<ProductGroup> product_groups_;
 };

@@ -3,7 +3,7 @@
 namespace spectr {
 
 HostLogits& HostLogitsPool::take(std::size_t rows) {
-  // Of those that nobody holds the smallest that will do; else the largest makes way for one that will.
+  // Use the smallest free one that is large enough; otherwise replace the largest free one.
   std::unique_ptr<HostLogits>*best = nullptr, *largest = nullptr;
   for (std::unique_ptr<HostLogits>& one : all_) {
     if (one != nullptr && one->is_held()) continue;
@@ -13,7 +13,7 @@ HostLogits& HostLogitsPool::take(std::size_t rows) {
   }
   if (best != nullptr) return **best;
   if (largest == nullptr) largest = &all_.emplace_back();
-  largest->reset();  // first: so there is never memory for both
+  largest->reset();  // free the old memory before allocating
   *largest = std::make_unique<HostLogits>(rows, vocabulary_, feature_width_);
   return **largest;
 }

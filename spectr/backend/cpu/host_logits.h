@@ -10,7 +10,7 @@
 
 namespace spectr {
 
-/// Logits, and features of a pass's rows, in this process's memory.
+/// Logits, and features of a pass's rows, in host memory.
 class HostLogits final : public PassLogits {
  public:
   HostLogits(std::size_t max_rows, std::size_t vocabulary, std::size_t feature_width)
@@ -25,13 +25,13 @@ class HostLogits final : public PassLogits {
   std::span<const float> features(std::size_t row) const override {
     return std::span(features_).subspan(row * feature_width_, feature_width_);
   }
-  /// Features of `rows` rows, to be filled in. Throws std::bad_alloc.
+  /// Returns writable features of `rows` rows. Throws std::bad_alloc.
   Span2d<float> feature_rows(std::size_t rows) {
     if (features_.size() < rows * feature_width_) features_.resize(rows * feature_width_);
     return {features_.data(), rows, feature_width_};
   }
   std::size_t max_rows() const { return max_rows_; }
-  /// Requires: rows ≤ max_rows().
+  /// Returns the first `rows` rows of logits. Requires: rows ≤ max_rows().
   Span2d<float> rows(std::size_t rows) { return {numbers_.get(), rows, vocabulary_}; }
 
  private:
@@ -40,14 +40,14 @@ class HostLogits final : public PassLogits {
   std::vector<float> features_;  // [rows of the pass, feature_width_]
 };
 
-/// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.
-/// Used by one thread at a time.
+/// A pool of memory for the logits of passes, reused once a pass's logits are not held any more. Not
+/// thread-safe.
 class HostLogitsPool {
  public:
   explicit HostLogitsPool(std::size_t vocabulary, std::size_t feature_width = 0)
       : vocabulary_(vocabulary), feature_width_(feature_width) {}
 
-  /// Logits that nobody holds, of so many rows or more. Throws std::bad_alloc.
+  /// Returns logits that are not held, with room for at least `rows` rows. Throws std::bad_alloc.
   HostLogits& take(std::size_t rows);
 
  private:

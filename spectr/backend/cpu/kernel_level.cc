@@ -15,8 +15,8 @@ namespace spectr {
 namespace {
 
 #if defined(__x86_64__)
-/// Whether there are tile registers for bytes, and the system lets this process use them. They are large, so
-/// that Linux saves them only for processes that ask.
+/// Returns true if the CPU has tile registers for bytes (AMX) and the system lets this process use them.
+/// Linux grants their large state only to processes that request it.
 bool may_use_tiles() {
 #if defined(__linux__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -65,7 +65,7 @@ std::string_view name_of(KernelLevel level) {
 }
 
 const std::vector<KernelLevel>& available_levels() {
-  // Never freed: threads of a static object may still compute while the process ends.
+  // Never freed: threads of a static object may still compute during process exit.
   static const auto* const levels = new std::vector<KernelLevel>(find_levels());
   return *levels;
 }

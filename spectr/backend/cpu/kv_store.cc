@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// use() with a number of this type.
+/// Calls use() with a value of the element type.
 template <class Use>
 void with_number(KvType type, const Use& use) {
   switch (type) {
@@ -24,13 +24,13 @@ void with_number(KvType type, const Use& use) {
   }
 }
 
-/// use(keys, values) with numbers of these types.
+/// Calls use(key, value) with values of the element types.
 template <class Use>
 void with_numbers(const KvTypes& types, const Use& use) {
   with_number(types.keys, [&](auto key) { with_number(types.values, [&](auto value) { use(key, value); }); });
 }
 
-/// Writes x as numbers of a type. scale_of(j) is where the scale of number j goes, if it has one.
+/// Rounds x to an element type. scale_of(j) is the destination of number j's scale, if there are scales.
 template <class T, class ScaleOf>
 void round(std::span<const float> x, std::span<T> out, const ScaleOf& scale_of) {
   if constexpr (has_scales<T>) {
@@ -185,7 +185,7 @@ void KvStore::own(std::size_t begin, std::size_t end) {
     if (!held_[i].own) set(i, {copy_of(held_[i].block), true});
   }
   while (held_.size() < blocks) set(held_.size(), {pool_.take(), true});
-  // Nodes of a tree that stay may lie behind those that are written, but no further than a tree reaches.
+  // Remaining tree nodes can lie behind the written slots, but no further than a tree reaches.
   const std::size_t tree = slots_ - std::min(context_, slots_);
   drop(std::min(div_up(end + tree, slot_block), held_.size()));
 }
@@ -226,7 +226,7 @@ void KvStore::drop(std::size_t begin) {
   blocks_.front().table.resize(begin);
 }
 
-// A ring holds the sequence's latest slots in the blocks that its first ones have filled, or in all.
+// A ring has the sequence's latest slots in its first blocks, or in all of them once it has wrapped.
 void KvStore::append_windows(std::size_t slots, std::vector<std::span<std::byte>>& memory) const {
   for (std::size_t i = 0; i < windows_.size(); ++i) {
     const std::size_t blocks = std::min(div_up(slots, slot_block), blocks_[1 + i].ring);

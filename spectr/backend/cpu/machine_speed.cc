@@ -14,7 +14,7 @@
 namespace spectr {
 namespace {
 
-/// The least seconds of `repetitions` calls, after one that is not counted.
+/// Returns the minimum seconds of `repetitions` calls, after a warm-up call.
 template <class Work>
 double least_seconds(int repetitions, Work work) {
   work();
@@ -28,10 +28,10 @@ double least_seconds(int repetitions, Work work) {
   return std::max(least, 1e-9);
 }
 
-/// The most products a second of matrix multiplication with weights of this type that lie in the caches, for
-/// the number of rows at which they cost least.
+/// Returns the maximum products per second of matrix products with cached weights of a type, at the most
+/// efficient number of rows.
 double products_per_second(TensorType type, ThreadPool& pool) {
-  // Some 144 to 272 KiB of weights for each thread: they stay in its second-level cache.
+  // 144 to 272 KiB of weights per thread, which stay in its L2 cache.
   const TensorFormat& format = format_of(type);
   const std::size_t rows = (format.is_quantized() ? 256 : 64) * static_cast<std::size_t>(pool.threads());
   constexpr std::size_t cols = 1024;
@@ -53,12 +53,12 @@ double products_per_second(TensorType type, ThreadPool& pool) {
 
 double memory_bytes_per_second(ThreadPool& pool) {
   constexpr std::size_t count = std::size_t{64} << 20, pieces = 256, quarter = count / pieces / 4;
-  constexpr std::size_t step = 256;  // numbers
+  constexpr std::size_t step = 256;  // in numbers
   const AlignedBytes bytes = allocate_aligned(count * sizeof(float));
   std::memset(bytes.get(), 0, count * sizeof(float));
   const std::span<const float> memory(reinterpret_cast<const float*>(bytes.get()), count);
   std::vector<float> sums(pieces);
-  const auto read = [&](std::size_t piece) {  // its quarters side by side
+  const auto read = [&](std::size_t piece) {  // reads four quarters concurrently
     float sum = 0.0f;
     for (std::size_t at = 4 * quarter * piece; at < 4 * quarter * piece + quarter; at += step) {
       sum += dot(memory.subspan(at, step), memory.subspan(at + quarter, step));

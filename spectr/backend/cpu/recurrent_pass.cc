@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-// So many numbers are convolved in the time that it takes threads to meet.
+// Numbers convolved in about the time of a thread barrier.
 constexpr std::size_t convolved_numbers = 1024;
 
 constexpr std::size_t max_head_dim = 1024;
@@ -21,7 +21,7 @@ float softplus(float x) {
   return x > 20.0f ? x : std::log1p(std::exp(x));
 }
 
-/// x / max(‖x‖, epsilon)
+/// x = x / max(‖x‖, epsilon)
 void make_unit(std::span<float> x, float epsilon) {
   scale(x, 1.0f / std::max(std::sqrt(dot(x, x)), epsilon));
 }
@@ -81,7 +81,7 @@ void RecurrentPass::begin(const PassBatch& batch) {
   states_ = batch.states.size();
 }
 
-/// Before a state that is read from its frame the convolution's inputs stand in their slots again.
+/// Restores the convolution inputs of frames to the slots before their states.
 void RecurrentPass::read_frame_inputs(std::size_t layer) {
   for (const GridState& state : batch_->states) {
     if (!state.restores) continue;
@@ -107,8 +107,8 @@ void RecurrentPass::keep_frame_inputs(std::size_t layer) {
   }
 }
 
-/// out[c] = Σ_j w[c][j] input[t − kernel + 1 + j][c] for the channels from `begin` on, t the row's position;
-/// there is nothing before the first token.
+/// Computes out[c] = Σ_j w[c][j] input[t − kernel + 1 + j][c] for the channels from `begin` on, where t is
+/// the row's position. Inputs before the first token are zero.
 void RecurrentPass::convolve(std::size_t layer, WeightId weight, std::size_t row, std::size_t begin,
                              std::span<float> out) const {
   const std::size_t kernel = sizes_[layer].kernel;
@@ -140,7 +140,7 @@ void RecurrentPass::run(std::size_t layer, const ShortConvolutionSpec& spec, Spa
   keep_frame_inputs(layer);
 }
 
-/// Queries, keys and values of all rows: keys go to their slots, queries to queries_, values back to qkv.
+/// Prepares all rows' heads: stores keys in their slots, queries in queries_, and values back in qkv.
 void RecurrentPass::prepare_heads(std::size_t layer, const DeltaNetSpec& spec,
                                   const DeltaNetBuffers& buffers) {
   const std::size_t rows = batch_->rows(), dim = spec.head_dim;
@@ -171,7 +171,7 @@ void RecurrentPass::prepare_heads(std::size_t layer, const DeltaNetSpec& spec,
   });
 }
 
-/// The matrix of a head in one of the batch's states, [values, keys]; empty: nothing.
+/// Returns a head's matrix in one of the batch's states, [values, keys]; empty for the zero state.
 std::span<float> RecurrentPass::state_of(std::size_t layer, std::size_t index, std::size_t head,
                                          std::size_t thread) const {
   const GridState& state = batch_->states[index];
@@ -186,13 +186,13 @@ std::span<float> RecurrentPass::state_of(std::size_t layer, std::size_t index, s
   return {const_cast<float*>(scratch_.data()) + (thread * states_ + index) * max_head_state_, numbers};
 }
 
-/// Computes a head's matrix in a state from the one before it.
+/// Computes a head's matrix in a state from the preceding state.
 void RecurrentPass::advance(std::size_t layer, const DeltaNetSpec& spec, std::size_t head, std::size_t index,
                             std::size_t thread) const {
   const GridState& state = batch_->states[index];
   RecurrentStore& store = store_of(state.cache);
   const std::size_t dim = spec.head_dim, key_head = head % spec.key_heads;
-  const auto slot = [&](std::size_t i) {  // of the tokens since the state before
+  const auto slot = [&](std::size_t i) {  // tokens since the preceding state
     return batch_->slot_at(static_cast<std::size_t>(state.row),
                            static_cast<std::size_t>(state.grid) - state_grid + i);
   };
@@ -223,7 +223,7 @@ void RecurrentPass::run_head(std::size_t layer, const DeltaNetSpec& spec, const 
   std::size_t advanced = 0;  // states of the batch
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
     const auto index = static_cast<std::size_t>(batch_->row_states[r]);
-    // States stand behind those that they need; the tokens that they need have been rows before this one.
+    // States are in topological order, and the tokens that they need belong to preceding rows.
     for (; advanced <= index; ++advanced) {
       if (batch_->states[advanced].from >= 0) advance(layer, spec, head, advanced, thread);
     }
@@ -268,7 +268,7 @@ void RecurrentPass::run_head(std::size_t layer, const DeltaNetSpec& spec, const 
     swiglu(gate, o);
     std::ranges::copy(gate, o.begin());
   }
-  // States that are kept for later passes, behind all rows.
+  // Compute states that are kept for later passes, after all rows.
   for (; advanced < batch_->states.size(); ++advanced) {
     if (batch_->states[advanced].from >= 0) advance(layer, spec, head, advanced, thread);
   }

@@ -14,7 +14,7 @@
 
 namespace spectr {
 
-/// What a DeltaNetSpec reads, and where its output goes, a row for every row of the pass.
+/// The inputs and the output of a DeltaNetSpec, with a row for every row of the pass.
 struct DeltaNetBuffers {
   Span2d<float> qkv;          ///< [channels]
   Span2d<const float> z;      ///< [value_heads · head_dim]
@@ -22,36 +22,36 @@ struct DeltaNetBuffers {
   Span2d<float> out;          ///< [value_heads · head_dim]
 };
 
-/// The recurrent layers of a pass's rows, and what the cache of each sequence keeps for them.
+/// The recurrent layers of a pass, and the states that sequences keep for them.
 ///
-/// With the state S of a head at the grid and the tokens a of a row's path since, in ascending order, t the
-/// row's own and G_a the sum of g from the grid to a:
+/// S is a head's state at the grid, a are the tokens of a row's path since then, ascending, t is the row's
+/// own token, and G_a is the sum of g from the grid to a:
 ///   u_t = β_t (v_t − e^{G_t} Sᵀk_t − Σ_{a<t} e^{G_t − G_a} (k_a · k_t) u_a)
 ///   o_t = e^{G_t} Sᵀq_t + Σ_{a≤t} e^{G_t − G_a} (k_a · q_t) u_a
-/// and the next state of the grid, behind its last token e, is e^{G_e} S + Σ_{a≤e} e^{G_e − G_a} k_a u_aᵀ:
-/// what the recurrence gives (DeltaNetSpec), for trees as for texts, without a state for each node. k, u and
-/// G of a token are kept, and read by those that follow it.
+/// The next state of the grid, after its last token e, is e^{G_e} S + Σ_{a≤e} e^{G_e − G_a} k_a u_aᵀ. This
+/// equals the recurrence (DeltaNetSpec) for sequences and trees, without a state per node. The k, u and G of
+/// a token are kept and read by its successors.
 class RecurrentPass {
  public:
   /// The weights and the pool must outlive it.
   RecurrentPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool);
 
-  /// Memory for so many rows. Throws std::bad_alloc; all is as before then.
+  /// Reserves memory for `rows` rows. Throws std::bad_alloc, without effect.
   void reserve(std::size_t rows);
 
-  /// Throws std::bad_alloc.
+  /// Opens a cache. Throws std::bad_alloc.
   void open(CacheId cache, const CacheSize& size);
   void close(CacheId cache);
   void append_memory(CacheId cache, std::size_t slots, std::span<const std::int32_t> frames,
                      std::vector<std::span<std::byte>>& memory) const;
   std::size_t bytes(const CacheSize& size) const;
 
-  /// Before a pass: moves first.
+  /// Moves a slot. All moves must be executed before begin().
   void move(const SlotMove& move);
-  /// Throws std::bad_alloc. The batch must live as long as the pass.
+  /// Begins a pass. The batch must outlive it. Throws std::bad_alloc.
   void begin(const PassBatch& batch);
 
-  /// One layer. `z`, `out`, …: see Ops.
+  /// Computes one layer. For the buffers, see Ops.
   void run(std::size_t layer, const DeltaNetSpec& spec, const DeltaNetBuffers& buffers);
   void run(std::size_t layer, const ShortConvolutionSpec& spec, Span2d<float> in, Span2d<float> out);
 
@@ -73,11 +73,11 @@ class RecurrentPass {
   ThreadPool& pool_;
   std::vector<RecurrentSizes> sizes_;  // by layer
   bool is_recurrent_ = false;
-  std::size_t max_head_state_ = 0, max_keys_ = 0;        // of all layers
-  std::vector<std::unique_ptr<RecurrentStore>> stores_;  // by cache; null where it was closed
+  std::size_t max_head_state_ = 0, max_keys_ = 0;        // maximum over layers
+  std::vector<std::unique_ptr<RecurrentStore>> stores_;  // by cache; null if closed
   std::unique_ptr<float[]> queries_;                     // [rows, max_keys_]
   std::vector<float> scratch_;                           // [threads, states, max_head_state_]
-  std::size_t states_ = 0;                               // that the scratch has room for
+  std::size_t states_ = 0;                               // capacity of the scratch
   const PassBatch* batch_ = nullptr;
 };
 

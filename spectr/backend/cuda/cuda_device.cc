@@ -18,11 +18,11 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr int least_capability = 75;      // packed dot products, halves
-constexpr int hopper = 90;                // bulk copies, barriers that count bytes, dependent launches
-constexpr int ampere = 80;                // copies by threads, products of 32 bytes
-constexpr int least_driver = 12010;       // that knows PTX 8.1
-constexpr int default_shared = 48 << 10;  // bytes of a group, without asking for more
+constexpr int least_capability = 75;      // Turing: packed dot products, f16
+constexpr int hopper = 90;                // bulk copies, transaction barriers, dependent launches
+constexpr int ampere = 80;                // asynchronous copies by threads, MMA with k = 32 bytes
+constexpr int least_driver = 12010;       // supports PTX 8.1
+constexpr int default_shared = 48 << 10;  // bytes per thread block without opting in
 constexpr unsigned non_blocking = 1;
 
 Result<std::string> description_of(const Driver& driver, int ordinal, CUdevice& device) {
@@ -151,7 +151,7 @@ CudaDevice::~CudaDevice() {
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
 }
 
-/// For one thread at a time, whichever it is.
+/// Locks the device and makes its context current on this thread.
 std::unique_lock<std::mutex> CudaDevice::use() const {
   std::unique_lock lock(mutex_);
   driver_.cuCtxSetCurrent(context_);
@@ -198,7 +198,7 @@ Result<void> CudaDevice::upload(const Slice& to, std::span<const std::byte> byte
   if (bytes.empty()) return {};
   SPECTR_CHECK(to.offset + bytes.size() <= to.memory->bytes());
   const auto lock = use();
-  // Of memory that is not locked into place the driver has a copy when this returns.
+  // The driver has copied pageable memory when this returns.
   return check(driver_.cuMemcpyHtoDAsync_v2(address_of(to), bytes.data(), bytes.size(), stream_));
 }
 
@@ -215,7 +215,7 @@ Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
   return check(driver_.cuStreamSynchronize(stream_));
 }
 
-/// The driver compiles it, where it has not done so before: that takes seconds.
+/// Loads an image. The driver's first compilation takes several seconds.
 CUresult CudaDevice::load(const std::string& image) {
   if (modules_.contains(image)) return success;
   CUmodule module = nullptr;
@@ -256,7 +256,7 @@ Result<void> CudaDevice::launch(const Launch& launch) {
   return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));
 }
 
-/// Makes the launches of calls, and has their kernels ready.
+/// Converts calls to launches, and loads their kernels.
 Result<void> CudaDevice::prepare(std::span<const call::AnyCall> calls) {
   launches_.clear();
   add_launches(calls, *plans_, [this](const Slice& slice) { return address_of(slice); }, launches_);
@@ -269,7 +269,7 @@ Result<void> CudaDevice::launch_all() {
   return {};
 }
 
-/// Makes a graph of what prepare() has made.
+/// Captures the launches of prepare() as a graph.
 Result<CUgraphExec> CudaDevice::capture() {
   SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed)));
   const Result<void> launched = launch_all();
@@ -283,7 +283,7 @@ Result<CUgraphExec> CudaDevice::capture() {
   return exec;
 }
 
-/// Of a pass of these calls: the fewest of some.
+/// Returns the minimum time of several runs of these calls.
 Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
   constexpr int times = 5;
   SPECTR_TRY_VOID(prepare(calls));
@@ -303,7 +303,7 @@ Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
   return double{fewest} / 1e3;
 }
 
-/// Chooses plans for the pass's products that have none, where that is worth it.
+/// Chooses plans for the pass's products that have none, if they are large enough for a trial.
 Result<void> CudaDevice::try_plans(std::span<const call::AnyCall> calls) {
   if (bytes_to_try(calls, *plans_) < trial_.least_bytes) return {};
   const std::vector<call::AnyCall> tried = calls_for_trial(calls);

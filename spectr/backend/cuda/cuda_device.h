@@ -16,31 +16,31 @@
 
 namespace spectr::cuda {
 
-/// What `spectr` calls the devices of a driver: CUDA0, CUDA1, …
+/// Returns the name of a device: CUDA0, CUDA1, …
 std::string name_of_device(int ordinal);
 
-/// The devices of a driver, by ordinal. Error: the driver's.
+/// Returns the devices of a driver, by ordinal. Errors: those of the driver.
 Result<std::vector<DeviceInfo>> devices(const Driver& driver);
 
 using KernelImages = std::string (*)(std::string_view name);
 
-/// How plans of products are chosen.
+/// Settings of the trials that choose product plans.
 struct TrialSettings {
-  std::size_t least_bytes = std::size_t{16} << 20;  ///< of a pass's products, for a trial to be worth it
-  std::string kept = {};  ///< a file of what was chosen; none: it is forgotten. Nobody hears where that fails
+  std::size_t least_bytes = std::size_t{16} << 20;  ///< minimum bytes of a pass's products for a trial
+  std::string kept = {};  ///< file of chosen plans; empty: not saved. Errors of writing are ignored
 };
 
-/// A GPU by CUDA. Passes are graphs, and kernels begin before their predecessors have ended.
+/// An NVIDIA GPU. Passes are CUDA graphs that use programmatic dependent launches.
 class CudaDevice final : public Device {
  public:
-  /// `images`: kernel_image(). They are loaded when kernels of them are asked for, but for the one that every
-  /// pass needs. The driver must outlive it. Error: a GPU or a driver that lacks what kernels need, with what
-  /// it has; or the driver's.
+  /// Opens a GPU. `images` is kernel_image(); images are loaded on first use, except the one that every pass
+  /// needs. The driver must outlive the device. Errors: the GPU or the driver is too old (the message names
+  /// its version), or an error of the driver.
   static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal, KernelImages images,
                                                   const TrialSettings& trial = {});
   ~CudaDevice() override;
 
-  /// Of products, as far as they were chosen. Not while others use the device.
+  /// Returns the product plans chosen so far. Not thread-safe.
   const ProductPlans& plans() const { return *plans_; }
 
   DeviceInfo info() const override;
@@ -84,9 +84,9 @@ class CudaDevice final : public Device {
   bool is_retained_ = false;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
-  CUevent begun_ = nullptr, ended_ = nullptr;  // of trials
+  CUevent begun_ = nullptr, ended_ = nullptr;  // for timing trials
   std::optional<ProductPlans> plans_;
-  mutable std::mutex mutex_;                 // of what follows, and of the order of work
+  mutable std::mutex mutex_;                 // guards the members below, and orders work
   std::map<std::string, CUmodule> modules_;  // by image
   std::map<std::string, CUfunction> functions_;
   std::vector<Launch> launches_;

@@ -6,8 +6,8 @@
 
 #include "spectr/base/result.h"
 
-/// What is used of the CUDA driver, declared here: building takes no toolkit, and running no library but the
-/// driver's own, which is looked for at run time.
+/// The parts of the CUDA driver API in use, declared here: building needs no CUDA toolkit, and running needs
+/// only the driver's own library, which is loaded at run time.
 namespace spectr::cuda {
 
 // NOLINTBEGIN(readability-identifier-naming): as the driver names them
@@ -22,12 +22,12 @@ using CUevent = struct CUevent_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphExec = struct CUgraphExec_st*;
 
-/// How a kernel is launched besides; `id` says what the value is.
+/// An optional attribute of a launch; `id` selects the value's member.
 struct CUlaunchAttribute {
   int id;
   int unused;
   union {
-    int programmatic_serialization;  ///< of id 6: it may begin before its predecessors have ended
+    int programmatic_serialization;  ///< id 6: the kernel may start before its predecessors have ended
     char bytes[64];
   } value;
 };
@@ -41,7 +41,7 @@ struct CUlaunchConfig {
 };
 static_assert(sizeof(CUlaunchConfig) == 56);
 
-/// Device attributes, a function's attribute, a mode of capturing, and results.
+/// Device attributes, a function attribute, a capture mode, and result codes.
 inline constexpr int attribute_processors = 16, attribute_shared_of_processor = 81,
                      attribute_shared_of_group = 97, attribute_major = 75, attribute_minor = 76;
 inline constexpr int function_shared_bytes = 8;
@@ -49,7 +49,7 @@ inline constexpr int capture_relaxed = 2;
 inline constexpr int launch_programmatic_serialization = 6;
 inline constexpr CUresult success = 0, out_of_memory = 2;
 
-/// The functions of the driver; all are set.
+/// The functions of the driver. All pointers are set.
 struct Driver {
   CUresult (*cuInit)(unsigned flags);
   CUresult (*cuDriverGetVersion)(int* version);
@@ -87,14 +87,14 @@ struct Driver {
   CUresult (*cuEventDestroy_v2)(CUevent event);
   CUresult (*cuGetErrorString)(CUresult result, const char** text);
 
-  /// What a result means, in the driver's words.
+  /// Returns the driver's description of a result.
   std::string text_of(CUresult result) const;
 };
 // NOLINTEND(readability-identifier-naming)
 
-/// The driver of this machine, loaded when it is first asked for and never unloaded; `library` is looked for.
-/// Error: there is none, it is too old, or it cannot begin; a clause without a subject ("there is no CUDA
-/// driver …").
+/// Returns this machine's driver. The first call loads `library`, which is never unloaded. Thread-safe.
+/// Errors: no driver, a driver that is too old, or failed initialization; the message is a clause ("there is
+/// no CUDA driver …").
 Result<const Driver*> load_driver(const std::string& library = "libcuda.so.1");
 
 }  // namespace spectr::cuda

@@ -9,7 +9,7 @@
 
 #include "spectr/base/check.h"
 
-// Each file as it stands.
+// Embeds each file unmodified.
 #define SPECTR_IMAGE(name, file)                                                                      \
   asm(".pushsection .rodata\n.local spectr_image_" #name "\nspectr_image_" #name ":\n.incbin \"" file \
       "\"\n.local spectr_end_of_" #name "\nspectr_end_of_" #name ":\n.popsection\n");                 \
@@ -20,7 +20,7 @@
 namespace spectr::cuda {
 namespace {
 
-/// What gzip has made smaller: its last four bytes say how long it was.
+/// Decompresses a gzip file, whose last four bytes are the decompressed size.
 std::string inflated(const std::byte* begin, const std::byte* end) {
   std::uint32_t bytes = 0;
   std::memcpy(&bytes, end - sizeof bytes, sizeof bytes);

@@ -5,12 +5,12 @@
 
 namespace spectr::cuda {
 
-/// Whether this build has kernels for GPUs.
+/// Returns true if this build has GPU kernels.
 bool has_kernel_images();
 
-/// Kernels as PTX, which the driver compiles for its GPU: the products of a format, by the name that their
-/// names begin with, "product_q8_0"; or all other ones, "kernels". Nothing where this build has none. Takes
-/// some hundredths of a second: they are kept compressed.
+/// Returns kernels as PTX, which the driver compiles for its GPU: a format's products, by the common prefix
+/// of their names ("product_q8_0"), or all other kernels ("kernels"). Empty if the build does not have them.
+/// Decompression takes tens of milliseconds.
 std::string kernel_image(std::string_view name);
 
 }  // namespace spectr::cuda

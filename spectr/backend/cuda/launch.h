@@ -15,19 +15,19 @@
 
 namespace spectr::cuda {
 
-/// A kernel's launch as plain data.
+/// A kernel launch as plain data.
 struct Launch {
-  std::string image;   ///< which kernel_image() has it
+  std::string image;   ///< name of the kernel_image() that has it
   std::string kernel;  ///< its name in kernel_list.cuh or product_list.cuh
   int groups_x, groups_y, threads;
-  int shared_bytes;  ///< dynamic shared memory of a group
+  int shared_bytes;  ///< dynamic shared memory per thread block
   std::vector<std::byte> parameters;
 };
 
-/// The address of a place in the device's memory; null of none.
+/// Returns the device address of a slice; null if the slice is empty.
 using AddressOf = std::function<std::uint64_t(const Slice&)>;
 
-/// Appends the launches that do what calls say, one after the other.
+/// Appends the launches that execute the calls, in order.
 void add_launches(std::span<const call::AnyCall> calls, const ProductPlans& plans,
                   const AddressOf& address_of, std::vector<Launch>& launches);
 

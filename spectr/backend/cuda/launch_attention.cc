@@ -7,9 +7,9 @@
 namespace spectr::cuda {
 namespace {
 
-/// Dimensions of heads that have kernels of their own, for halves.
+/// Head dimensions that have specialized kernels, for f16 caches.
 constexpr std::array<std::size_t, 8> tuned_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};
-constexpr std::size_t most_shared = 227 << 10;  // bytes of a group
+constexpr std::size_t most_shared = 227 << 10;  // bytes per thread block
 constexpr std::size_t queries_of_group = 16;    // see any_attention.cuh
 
 bool is_tuned(std::size_t dim) {

@@ -48,7 +48,7 @@ void Lowering::operator()(const call::ExpertProduct& c) {
     add(plan->kernel, div_up(w.rows, rows), experts, 32 * plan->shape.warps, p, plan->shared_bytes);
     launches_.back().image = plan->image;
   } else {
-    const bool are_alone = slots == experts;  // most of them
+    const bool are_alone = slots == experts;  // most groups have one slot
     add(are_alone ? "expert_product_1" : "expert_product_4", div_up(w.rows, 16), experts, 512, p);
   }
 }

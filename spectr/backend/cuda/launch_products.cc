@@ -10,7 +10,7 @@
 namespace spectr::cuda {
 namespace {
 
-/// Rows of x that panel_product.cuh has a kernel for.
+/// Returns the number of rows of x per thread block; panel_product.cuh has kernels for 1 and 4.
 std::size_t rows_together(std::size_t rows) {
   return rows == 1 ? 1 : 4;
 }

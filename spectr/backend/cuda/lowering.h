@@ -20,7 +20,7 @@ inline int as_int(std::size_t n) {
   return static_cast<int>(n);
 }
 
-/// Makes the launches of calls.
+/// Converts kernel calls to launches.
 class Lowering {
  public:
   Lowering(const ProductPlans& plans, const AddressOf& address_of, std::vector<Launch>& launches)
@@ -78,24 +78,24 @@ class Lowering {
     const auto address = static_cast<std::uintptr_t>(address_of_(slice));
     return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
-  /// What a kernel reads that knows nothing of parts.
+  /// Returns the input of a kernel that does not sum split-K parts.
   Matrix matrix(const call::Rows& rows) const {
     SPECTR_CHECK(!parts_.contains(rows.at.memory));
     return {at<float>(rows.at), as_long(rows.stride)};
   }
-  /// What a kernel reads that adds the parts of a product.
+  /// Returns the input of a kernel that sums split-K parts.
   Matrix sum(const call::Rows& rows) const {
     const auto found = parts_.find(rows.at.memory);
     const auto [parts, apart] = found == parts_.end() ? Parts() : found->second;
     return {at<float>(rows.at), as_long(rows.stride), parts, as_long(apart)};
   }
-  /// What a kernel writes.
+  /// Returns the output of a kernel.
   Matrix written(const call::Rows& rows) {
     parts_.erase(rows.at.memory);
     return matrix(rows);
   }
 
-  /// With a thread for four columns.
+  /// Adds a launch with one thread per four columns.
   template <class Parameters>
   void add_rows(const char* kernel, std::size_t rows, std::size_t cols, const Parameters& p) {
     add(kernel, rows, div_up(cols, 512), 128, p);
@@ -117,7 +117,7 @@ class Lowering {
   FloatProduct float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y);
   Choices choices(const call::Choices& choices) const;
   ExpertLists lists(const call::ExpertLists& lists) const;
-  /// By tensor cores; false where there is no plan for that.
+  /// Adds a tensor-core product. Returns false if there is no plan for it.
   bool add_planned_product(const call::Product& c);
   void add_any_product(const call::Product& c);
   AnyProduct any_product(const call::Product& c, const call::Product::Target& target);
@@ -130,7 +130,7 @@ class Lowering {
   const ProductPlans& plans_;
   const AddressOf& address_of_;
   std::vector<Launch>& launches_;
-  std::map<const DeviceMemory*, Parts> parts_;  // of what products have written last
+  std::map<const DeviceMemory*, Parts> parts_;  // split-K outputs of the latest products
 };
 
 }  // namespace spectr::cuda

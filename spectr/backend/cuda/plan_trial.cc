@@ -13,8 +13,8 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr std::size_t most_tried = 12;  // plans of a product
-constexpr double least_gain = 0.998;    // of a pass's time, for a plan to be better
+constexpr std::size_t most_tried = 12;  // candidate plans per product
+constexpr double least_gain = 0.998;    // maximum relative time of a pass for a plan to count as faster
 
 std::size_t bytes_of(const call::Product& product) {
   std::size_t bytes = 0;
@@ -23,7 +23,7 @@ std::size_t bytes_of(const call::Product& product) {
   return bytes;
 }
 
-/// The products of a pass without plans, with their bytes in all.
+/// Returns the products of a pass that have no chosen plan, with their total bytes.
 std::map<ProductSizes, std::size_t> products_to_try(std::span<const call::AnyCall> calls,
                                                     const ProductPlans& plans) {
   std::map<ProductSizes, std::size_t> all;
@@ -31,7 +31,7 @@ std::map<ProductSizes, std::size_t> products_to_try(std::span<const call::AnyCal
     const auto* const product = std::get_if<call::Product>(&call.get());
     if (product == nullptr) continue;
     const ProductSizes sizes = sizes_of(*product);
-    // Of several slabs there are too many numbers, and few plans.
+    // Products of several slabs have too many different sizes, and few plans.
     if (sizes.slabs == 1 && !plans.has_chosen(sizes)) all[sizes] += bytes_of(*product);
   }
   return all;

@@ -12,23 +12,23 @@
 
 namespace spectr::cuda {
 
-/// What the plan of a product goes by.
+/// Returns the sizes that determine a product's plan.
 ProductSizes sizes_of(const call::Product& product);
 
-/// Of a pass's calls those that can be run at any time, whatever memory holds: products and what stands
-/// between them. They write to nothing but the pass's own buffers.
+/// Returns the calls of a pass that can run at any time, with any memory contents: products and the calls
+/// between them. They write only to the pass's own buffers.
 std::vector<call::AnyCall> calls_for_trial(std::span<const call::AnyCall> calls);
 
-/// Bytes of codes of the products whose plan was never chosen.
+/// Returns the code bytes of the products without a chosen plan.
 std::size_t bytes_to_try(std::span<const call::AnyCall> calls, const ProductPlans& plans);
 
-/// Chooses the plans of these products, one after the other, those of most bytes first: of the most likely
-/// ones the one that the whole pass is fastest with, as which that is depends on the kernels before and after
-/// it. `seconds` gives the time of a pass with the plans as they stand. Error: its.
+/// Chooses plans for the products without one, largest first. Tries the most likely candidates and keeps the
+/// one with the fastest pass, because the best plan depends on the kernels before and after the product.
+/// `seconds` times a pass with the current plans. Errors: those of `seconds`.
 Result<void> choose_plans(std::span<const call::AnyCall> calls, ProductPlans& plans,
                           const std::function<Result<double>()>& seconds);
 
-/// What has been chosen, a line each, and back: lines that fit no product of this build are left out.
+/// Serialize and parse the chosen plans, one per line. Lines that fit no product of this build are skipped.
 std::string lines_of(const ProductPlans& plans);
 void take_lines(const std::string& lines, ProductPlans& plans);
 

@@ -35,21 +35,21 @@ constexpr Listed listed[] = {
 #undef SPECTR_PRODUCTS
 };
 
-constexpr int longest_ring = 3, reserved = 1024;  // bytes that the system takes of each group's
+constexpr int longest_ring = 3, reserved = 1024;  // bytes that the driver reserves per thread block
 
-/// Whether a group may have so much of a processor's shared memory, among `per_processor` ones.
+/// Returns true if `per_processor` thread blocks with `bytes` of shared memory each fit on an SM.
 bool fits(int bytes, int per_processor, const Processors& device) {
   return (bytes + reserved) * per_processor <= device.shared_bytes;
 }
 
-/// Whether the same kernels multiply with both.
+/// Returns true if the same kernels serve both formats.
 bool are_kept_alike(const PanelFormat& a, const PanelFormat& b) {
   return a.bits == b.bits && a.has_table == b.has_table && a.offset == b.offset && a.scales == b.scales;
 }
 
-/// How unlike the plan is what won on an H100 where that was measured, the most important first: parts by how
-/// many panels a processor has, few warps for few panels, two groups a processor but for wide x, a ring of
-/// two.
+/// Returns the distance of a plan from those that were fastest on an H100, the most important term first:
+/// split-K parts by panels per SM, few warps for few panels, two thread blocks per SM except for wide x, a
+/// ring of two slots.
 auto distance_kept(const ProductPlan& plan, const ProductSizes& sizes, const Processors& device) {
   const int panels = sizes.panels / std::max(device.count, 1);
   const int parts = !sizes.may_split || panels >= 12 ? 1 : panels >= 4 ? 2 : 4;
@@ -59,8 +59,8 @@ auto distance_kept(const ProductPlan& plan, const ProductSizes& sizes, const Pro
                     std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2));
 }
 
-/// Of plans that stream x: warps that are missing where each processor could have eight, then parts, then
-/// how often x is read.
+/// Returns the distance of a plan that streams x: missing warps, if each SM could have eight, then split-K
+/// parts, then how often x is read.
 auto distance_streamed(const ProductPlan& plan, const Processors& device) {
   return std::tuple(std::max(8 * device.count - plan.shape.warps * plan.groups, 0), plan.shape.parts(),
                     -plan.shape.lanes(), 0, 0);
@@ -71,11 +71,11 @@ auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processo
   const auto [a, b, c, d, e] =
       is_streamed ? distance_streamed(plan, device) : distance_kept(plan, sizes, device);
   return std::tuple(is_streamed, a, b, c, d, e,
-                    // which of two that are as far comes first, wherever that was compiled
+                    // break ties independently of the compiler
                     plan.shape.warps, plan.shape.segments, plan.groups, plan.ring);
 }
 
-/// Whether a shape is for a product, but for its room.
+/// Returns true if a shape suits a product, without regard to shared memory.
 bool is_for(const ProductShape& shape, const ProductSizes& sizes) {
   if (shape.x_tiles() != sizes.tiles || (shape.parts() > 1 && !sizes.may_split)) return false;
   if (shape.is_streamed()) return true;
@@ -156,7 +156,7 @@ std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processo
 
 std::optional<ExpertPlan> expert_plan(TensorType type, int slots, int experts, const Processors& device) {
   if (device.copies == Copies::none || slots <= experts) return std::nullopt;
-  // Up to 8 slots at a time where an expert has hardly more.
+  // Process 8 slots at a time if experts have about as many on average, otherwise 32.
   const ProductShape& shape = shapes_of_experts[slots <= 12 * experts ? 0 : 1];
   const int bytes = StreamedMemory{shape, panel_bytes(type)}.bytes();
   if (!fits(bytes, 1, device)) return std::nullopt;

@@ -13,59 +13,59 @@
 
 namespace spectr::cuda {
 
-/// What a product is, for those who share it among threads: matrices of a format with so many panels in all
-/// and so many blocks of 64 columns, times so many tiles of x.
+/// The sizes that determine a product's plans: the total panels of its matrices, which have one format, their
+/// blocks of 64 columns, and the tiles of 8 rows of x.
 struct ProductSizes {
   TensorType type;
   int panels, blocks, tiles;
-  bool may_split;  ///< whether y may have several parts
-  int slabs = 1;   ///< of x, with 8 tiles each where there are several
+  bool may_split;  ///< true if y may have split-K parts
+  int slabs = 1;   ///< of x; if there are several, each has 8 tiles
 
   friend auto operator<=>(const ProductSizes&, const ProductSizes&) = default;
 };
 
-/// How a product may be started.
+/// A launch configuration of a product.
 struct ProductPlan {
   ProductShape shape;
   int groups;
-  int ring;          ///< slots of a lane; where x is streamed, of the group
-  int shared_bytes;  ///< of a group
-  bool late;         ///< whether the next kernel begins only when the last weights are on their way
+  int ring;          ///< ring slots per lane, or per thread block if x is streamed
+  int shared_bytes;  ///< per thread block
+  bool late;         ///< true: the next kernel may start only after the last weights were requested
 
   friend bool operator==(const ProductPlan&, const ProductPlan&) = default;
 };
 
-/// How a device copies to shared memory while it computes.
+/// Asynchronous copies to shared memory that a device supports.
 enum class Copies : std::uint8_t { none, by_threads, in_bulk };
 
-/// What a device has.
+/// Properties of a device's SMs.
 struct Processors {
   int count;
-  int shared_bytes;  ///< of one, for all its groups
+  int shared_bytes;  ///< per SM
   Copies copies = Copies::in_bulk;
 };
 
-/// The kernel image of a format's products: "product_q8_0"; before Hopper, "product_q8_0_ampere". Formats
-/// that are kept alike have one.
+/// Returns the name of the kernel image for a format's products: "product_q8_0", or "product_q8_0_ampere"
+/// before Hopper. Formats with the same panel layout share an image.
 std::string image_of(TensorType type, Copies copies = Copies::in_bulk);
-/// A kernel's name in it: "product_q8_0_1_1_4_8_short_run".
+/// Returns the name of a kernel in the image: "product_q8_0_1_1_4_8_short_run".
 std::string kernel_of(TensorType type, const ProductShape& shape);
 
-/// The shapes that a format has kernels of (product_list.cuh). One of them is the best for a matrix and a
-/// width; which, depends on the kernels before and after it, so that a trial within the pass decides.
+/// Returns the shapes for which a format has kernels (product_list.cuh). The best one depends on the matrix,
+/// the width, and the neighbouring kernels, so it is found by trials within a pass.
 std::span<const ProductShape> product_shapes(TensorType type, Copies copies = Copies::in_bulk);
 
 /// Requires: has_device_layout(type).
 FormatBytes panel_bytes(TensorType type);
 
-/// The plans that are worth a trial, without their `late` variants: where x stays in shared memory, with one
-/// or two groups per processor and rings that are no longer than what a lane has to do; where it is streamed,
-/// with groups for all there is. First the one that is taken without a trial. None where shared memory has no
-/// room, or where nothing can be copied there. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
+/// Returns the plans worth a trial, without their `late` variants. If x stays in shared memory: one or two
+/// thread blocks per SM, and rings no longer than a lane's work; if x is streamed: thread blocks for all of
+/// the work. The first is used without a trial. Empty if shared memory is too small or there are no
+/// asynchronous copies. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
 
-/// How products of slots with the experts that they have chosen are started, on average so many slots an
-/// expert; none where slots are mostly alone, or nothing can be copied: these have packed dot products.
+/// The launch configuration of an expert product with `slots` / `experts` slots per expert on average. None
+/// if experts mostly have one slot, or without asynchronous copies: packed dot products are used then.
 struct ExpertPlan {
   std::string image, kernel;
   ProductShape shape;
@@ -73,12 +73,12 @@ struct ExpertPlan {
 };
 std::optional<ExpertPlan> expert_plan(TensorType type, int slots, int experts, const Processors& device);
 
-/// The plans of all products on a device.
+/// The plans of all products on a device. Not thread-safe.
 class ProductPlans {
  public:
   explicit ProductPlans(const Processors& device) : device_(device) {}
 
-  /// What was chosen, or the first of product_plans().
+  /// Returns the chosen plan, or else the first of product_plans().
   std::optional<ProductPlan> of(const ProductSizes& sizes) const;
   bool has_chosen(const ProductSizes& sizes) const { return chosen_.contains(sizes); }
   void choose(const ProductSizes& sizes, const ProductPlan& plan) { chosen_.insert_or_assign(sizes, plan); }

@@ -1,59 +1,59 @@
 #pragma once
 
-// How a product is shared among threads, and what a group of them keeps in shared memory: for host and
+// The division of a product among threads, and the layout of its shared memory, for host and
 // kernels.
 
 namespace spectr::cuda {
 
-/// How a product goes through its columns. Segment g of 32 has the blocks g, g + 32, …: runs of 2048 columns.
+/// The iteration of a product over columns. Segment g of 32 has blocks g, g + 32, …: runs of 2048 columns.
 enum class Columns {
-  short_run,           ///< at most 2048: no segment has more than one block. x stays in shared memory
-  long_run,            ///< any number, as far as x has room there
-  streamed,            ///< any number of columns and rows: x passes by as the weights do
-  streamed_by_threads  ///< the same where there are no bulk copies
+  short_run,           ///< at most 2048 columns: one block per segment. x stays in shared memory
+  long_run,            ///< any number of columns for which x fits into shared memory
+  streamed,            ///< any number of columns and rows: x is streamed like the weights
+  streamed_by_threads  ///< like `streamed`, without bulk copies
 };
 
-/// How a product is shared among threads; no bit depends on it.
+/// The division of a product among threads. The results are bitwise independent of it.
 struct ProductShape {
-  int tiles;     ///< of 8 rows of x that a warp serves
-  int sharers;   ///< warps that read the same weights, each with tiles of its own
-  int warps;     ///< of a group
-  int segments;  ///< of the 32 that a group sums: 8, 16 or 32
+  int tiles;     ///< tiles of 8 rows of x per warp
+  int sharers;   ///< warps that read the same weights, with different tiles
+  int warps;     ///< per thread block
+  int segments;  ///< of the 32, per thread block: 8, 16 or 32
   Columns columns;
 
   constexpr bool is_streamed() const {
     return columns == Columns::streamed || columns == Columns::streamed_by_threads;
   }
   constexpr int x_tiles() const { return tiles * sharers; }
-  constexpr int lanes() const { return warps / sharers; }  ///< warps with panels of their own
+  constexpr int lanes() const { return warps / sharers; }  ///< warps with different panels
   constexpr int parts() const { return 32 / segments; }
   constexpr int stretches() const { return segments / 8; }
 
   friend bool operator==(const ProductShape&, const ProductShape&) = default;
 };
 
-/// A shape as a type.
+/// A shape as a type, for template arguments.
 template <int tiles, int sharers, int warps, int segments, Columns columns>
 struct Shaped {
   static constexpr ProductShape shape{tiles, sharers, warps, segments, columns};
 };
 
-/// Bytes of a panel's 16 rows in a format.
+/// Bytes of a format for the 16 rows of a panel.
 struct FormatBytes {
-  int codes;                ///< of a block of 64 columns
-  int scales;               ///< of a block
-  int factors;              ///< of four blocks
-  bool takes_sums = false;  ///< of 32 columns of x
+  int codes;                ///< per block of 64 columns
+  int scales;               ///< per block
+  int factors;              ///< per four blocks
+  bool takes_sums = false;  ///< true if products need sums of 32 columns of x
 };
 
-/// Where things are in a group's shared memory, x staying there: a ring of stretches of weights for each
-/// lane, x, barriers.
+/// Shared memory layout of a thread block if x stays there: for each lane a ring of stretches of weights,
+/// then x, then barriers.
 struct ProductMemory {
   ProductShape shape;
   FormatBytes format;
-  int runs;  ///< blocks of a segment, at most
-  int used;  ///< lanes that have panels
-  int ring;  ///< slots of a lane
+  int runs;  ///< maximum blocks per segment
+  int used;  ///< number of lanes with panels
+  int ring;  ///< slots per lane
 
   constexpr int code_bytes() const { return runs * 8 * format.codes; }
   constexpr int scale_bytes() const { return runs * 8 * format.scales; }
@@ -67,13 +67,13 @@ struct ProductMemory {
   constexpr int bytes() const { return x_barrier_at() + 16; }
 };
 
-/// Panels of the group that has the most.
+/// Returns the maximum number of panels of a thread block.
 constexpr int most_panels(const ProductShape& shape, int panels, int groups) {
   const int stride = groups / shape.parts();
   return (panels + stride - 1) / stride;
 }
 
-/// For matrices of so many panels in all and `blocks` blocks of 64 columns.
+/// Returns the layout for `all_panels` panels and `blocks` blocks of 64 columns.
 constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBytes& format, int all_panels,
                                        int blocks, int groups, int ring) {
   const int panels = most_panels(shape, all_panels, groups), lanes = shape.lanes();
@@ -84,14 +84,14 @@ constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBy
           .ring = ring};
 }
 
-/// Where things are in a group's shared memory, x passing by: a ring of chunks of four blocks, each with the
-/// weights of all lanes and x; barriers.
+/// Shared memory layout of a thread block if x is streamed: a ring of chunks of four blocks, each with the
+/// weights of all lanes and x, then barriers.
 struct StreamedMemory {
   ProductShape shape;
   FormatBytes format;
 
-  static constexpr int blocks = 4;  ///< of a chunk
-  static constexpr int ring = 3;    ///< slots
+  static constexpr int blocks = 4;  ///< per chunk
+  static constexpr int ring = 3;    ///< number of slots
 
   constexpr int scales_at() const { return blocks * format.codes; }
   constexpr int factors_at() const { return scales_at() + blocks * format.scales; }

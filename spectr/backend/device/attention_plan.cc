@@ -11,7 +11,7 @@ PoolSlot slot_in_pool(Table table, std::int32_t slot) {
   return table[static_cast<std::size_t>(slot / chunk_slots)] * chunk_slots + slot % chunk_slots;
 }
 
-/// Plans the rows of one text.
+/// Plans the rows of one sequence.
 class TextPlanner {
  public:
   TextPlanner(const PassBatch& batch, std::size_t begin, std::size_t end, Table table, std::size_t window,
@@ -24,7 +24,7 @@ class TextPlanner {
     for (std::size_t r = begin; r < end; ++r) written_ = std::min(written_, batch.slots[r]);
   }
 
-  /// Chunks that lie in the prefix of all rows in [begin, end), and the other chunks of each.
+  /// Adds the chunks in the prefix that all rows in [begin, end) share, then the other chunks of each row.
   void add(std::size_t begin, std::size_t end) {
     std::int32_t prefix = batch_.prefixes[begin];
     for (std::size_t r = begin; r < end; ++r) prefix = std::min(prefix, batch_.prefixes[r]);
@@ -48,7 +48,7 @@ class TextPlanner {
   }
 
  private:
-  /// Of the slots that a row attends to the first that its window has.
+  /// Returns the first index, among the slots that a row attends to, in its window.
   int first_of(std::size_t row) const {
     const auto attended = static_cast<int>(batch_.attended(row));
     return window_ > 0 ? std::max(0, attended - window_) : 0;
@@ -88,7 +88,7 @@ class TextPlanner {
   Table table_;
   int window_;  // 0: none
   AttentionPlan& plan_;
-  std::int32_t written_;  // the first slot that a row of this pass writes
+  std::int32_t written_;  // lowest slot that this pass writes
 };
 
 }  // namespace

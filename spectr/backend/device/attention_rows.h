@@ -1,33 +1,33 @@
 #pragma once
 
-// What a pass does with the cache, as plain data for host and kernels.
+// Plain-data descriptions of a pass's accesses to the KV cache, shared by host and kernels.
 
 namespace spectr {
 
-/// Slots of a block of the cache, and of a chunk: what attention sums at a time.
+/// Slots per block of the KV cache, which is also the chunk size of attention.
 inline constexpr int chunk_slots = 64;
 
-/// What a group of threads does for each head of keys: a chunk of one row or of several that follow one
-/// another. What it gives lies behind that of the items before it: of a head of keys the rows' queries, row
-/// by row, then of the next head.
+/// The task of a work group, once per KV head: a chunk of one row or of several consecutive rows. Its
+/// partial results follow those of the items before it, ordered by KV head, then row, then query
+/// head.
 struct alignas(16) AttentionItem {
-  int row, rows;  ///< no rows: nothing to do
-  int part;       ///< rows of the items before it
-  int block;      ///< of the pool, if the chunk is a whole one; otherwise −1, and
-  int list;       ///< where its slots begin among the listed ones, and
-  int present;    ///< how many they are, at most 64
-  int settled;    ///< whether nothing in this pass writes to the block
+  int row, rows;  ///< rows 0: padding, nothing to do
+  int part;       ///< offset of its partial results: rows of the items before it
+  int block;      ///< pool block, if the chunk is a whole block; −1: its slots are listed
+  int list;       ///< index of its first slot in the list of slots, if block is −1
+  int present;    ///< number of its slots, at most 64
+  int settled;    ///< 1 if nothing in this pass writes to the block
   int unused = 0;
 };
 
-/// Where the chunks of a row lie among those of all items.
+/// Locates the partial results of a row's chunks among those of all items.
 struct alignas(16) AttentionRow {
-  int chunks, shared;  ///< all of them, and those that come first and are shared with `rows` rows
-  int part, rows;      ///< of the first shared one; its row is the `place`-th of those
-  int place, own;      ///< of the first one that is not shared
+  int chunks, shared;  ///< number of chunks; the first `shared` of them are shared by `rows` rows
+  int part, rows;      ///< offset of the first shared chunk; the row is number `place` of its rows
+  int place, own;      ///< offset of the first chunk that is not shared
   int unused[2] = {};
 
-  /// Where the chunk's part of the pass begins, in rows, and how many rows it has.
+  /// Return the offset of a chunk's partial results, their number of rows, and the row's index among these.
   constexpr int part_of(int chunk) const {
     return chunk < shared ? part + chunk * rows : own + chunk - shared;
   }
@@ -35,11 +35,11 @@ struct alignas(16) AttentionRow {
   constexpr int place_of(int chunk) const { return chunk < shared ? place : 0; }
 };
 
-/// Where a row's key and value go, and a listed slot: 64 · block of the pool + slot of the block.
+/// A slot of the pool: 64 · block + slot in the block.
 using PoolSlot = int;
 
-/// A word of each slot of a block, which moves with it: that of slot s is word base + s · stride of the
-/// block.
+/// A 4-byte word of each slot, copied when a slot is moved. For slot s of a block it is word base + s ·
+/// stride of that block.
 struct alignas(8) MoveLine {
   unsigned base, stride;
 };

@@ -12,9 +12,9 @@ namespace {
 constexpr auto slots = static_cast<std::size_t>(chunk_slots);
 constexpr int q8 = static_cast<int>(KvType::q8_0);
 
-/// The words of a head that begins at this byte of a block.
+/// Appends the words of a head that begins at byte `begin` of a block.
 void add_lines(const HeadLayout& head, std::size_t begin, std::vector<MoveLine>& lines) {
-  const auto add = [&](int first, int second) {  // of slots 0 and 1
+  const auto add = [&](int first, int second) {  // offsets in slots 0 and 1
     const auto at = static_cast<unsigned>(begin) + static_cast<unsigned>(first);
     lines.push_back({at / 4, static_cast<unsigned>(second - first) / 4});
   };
@@ -71,7 +71,7 @@ void CacheBlocks::close(CacheId cache) {
     return std::ranges::find(table, slot / chunk_slots) != table.end();
   };
   moves_.forget_from(is_here);
-  free_.insert(free_.end(), table.begin(), table.end());  // there was room for all of them
+  free_.insert(free_.end(), table.begin(), table.end());  // add_blocks() has reserved the capacity
   caches_[cache] = {};
 }
 
@@ -88,7 +88,7 @@ void CacheBlocks::grow(CacheId cache, std::int32_t slot) {
   }
 }
 
-/// The pool becomes larger by a half, or at least by one block.
+/// Grows the pool by half of its size, at least by four blocks, or by one block if memory is short.
 void CacheBlocks::add_blocks() {
   std::size_t more = std::max<std::size_t>(blocks_ / 2, 4);
   std::unique_ptr<DeviceMemory> larger;

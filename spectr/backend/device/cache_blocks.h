@@ -11,42 +11,42 @@
 
 namespace spectr {
 
-/// Keys and values of all sequences: a pool of blocks of 64 slots on the device, each of all layers, and for
-/// every cache the table of the blocks that it has. A cache takes blocks as its sequence grows; they go back
-/// when it is closed. What slots hold is KvSlots' business.
+/// The KV cache of all sequences: a pool on the device of blocks of 64 slots, each for all layers, and a
+/// block table per cache. A cache takes blocks as its sequence grows and returns them when it is closed. The
+/// contents of slots are managed by KvSlots.
 class CacheBlocks {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
   CacheBlocks(const ModelSpec& spec, const KvTypes& kv, Device& device);
 
   CacheId open(const CacheSize& size);
-  /// Forgets the moves in it, too.
+  /// Closes a cache and drops pending moves within it.
   void close(CacheId cache);
-  /// Of such a sequence.
+  /// Returns the bytes that a sequence of this size takes.
   std::size_t bytes(const CacheSize& size) const;
 
-  /// Lets the cache have blocks up to a slot. Throws std::bad_alloc.
+  /// Allocates blocks of the cache up to the one of `slot`. Throws std::bad_alloc.
   void grow(CacheId cache, std::int32_t slot);
-  /// How often the pool has come to lie elsewhere.
+  /// Returns how often the pool was reallocated.
   std::size_t times_moved() const { return times_moved_; }
   std::span<const int> table(CacheId cache) const { return caches_[cache].table; }
-  /// Tokens that the cache's sequence may have.
+  /// Returns the context size of the cache's sequence, in tokens.
   std::size_t context(CacheId cache) const { return caches_[cache].context; }
 
-  /// See Ops::copy_cache; the moves that wait for a pass come first. Throws std::bad_alloc.
+  /// See Ops::copy_cache. Executes pending moves first. Throws std::bad_alloc.
   void copy(const CacheCopy& copy);
 
-  /// Notes a move for the next pass that succeeds.
+  /// Adds a move to those pending for the next successful pass.
   void add(const SlotMove& move);
-  /// All of them, in order.
+  /// Returns all pending moves as pairs (from, to), in order.
   const std::vector<PoolSlot>& moves() const { return moves_.all(); }
   void forget_moves() { moves_.forget(); }
 
-  /// Where a layer's keys and values are. Requires: the layer has some.
+  /// Returns the location of a layer's keys and values. Requires: the layer stores some.
   call::Cache of(std::size_t layer) const;
-  /// What moves do, but for where they are said.
+  /// Returns a move call without its list of moves.
   call::Move move() const;
-  /// The first error of the device.
+  /// Returns the first error of the device.
   const Result<void>& state() const { return state_; }
 
  private:
@@ -65,7 +65,7 @@ class CacheBlocks {
   std::vector<call::Cache> layers_;
   std::size_t block_bytes_ = 0, line_count_ = 0;
   std::unique_ptr<DeviceMemory> lines_, pool_;
-  std::vector<int> free_;  // blocks
+  std::vector<int> free_;  // free block ids
   std::size_t blocks_ = 0, times_moved_ = 0;
   std::vector<Cache> caches_;
   SlotMoves moves_;

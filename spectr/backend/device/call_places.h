@@ -6,22 +6,22 @@
 #include "spectr/backend/device/weights/quantized_layout.h"
 #include "spectr/gguf/tensor_type.h"
 
-/// What kernel calls (calls.h) are about. Numbers are floats where nothing else is said.
+/// Operands of kernel calls (calls.h). Numbers are f32 unless stated otherwise.
 namespace spectr::call {
 
-/// A matrix: row r begins `stride` numbers behind row r − 1. With a stride of 0 all rows are the same.
+/// A matrix with a row stride in numbers. Stride 0 broadcasts one row.
 struct Rows {
   Slice at;
   std::size_t stride = 0;
 };
 
-/// Rows quantized for products, as a QuantizedLayout says; or none.
+/// Rows quantized for products in a QuantizedLayout; optional.
 struct QuantizedRows {
   Slice at;
   QuantizedLayout layout = {};
 };
 
-/// A matrix of weights: packed (weight_panels.h), or as it stands in the file where it is one of floats.
+/// A weight matrix: packed (weight_panels.h) if quantized, in the file's layout if floating-point.
 struct Weights {
   TensorType type;
   std::size_t rows, cols;

@@ -12,22 +12,22 @@
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/model_spec.h"
 
-/// The kernel calls that passes consist of, as data: a device has a kernel for each, and the twins say what
-/// it computes, bit for bit (tests/twins). Numbers are floats where nothing else is said.
+/// The kernel calls of a pass, as data. Every device has a kernel for each; reference kernels define the
+/// results bit for bit (tests/twins). Numbers are f32 unless stated otherwise.
 namespace spectr::call {
 
-/// Where a layer's keys and values are in the pool of blocks of 64 slots: head behind head, as HeadLayout
-/// says.
+/// A layer's keys and values in the pool of blocks of 64 slots. Heads are contiguous; HeadLayout describes
+/// each.
 struct Cache {
   Slice pool;
   std::size_t block_bytes;
-  std::size_t layer;  ///< byte of a block at which the layer's heads begin
+  std::size_t layer;  ///< byte offset of the layer's heads in a block
   std::size_t kv_heads, dim;
   KvTypes types;
-  /// So many first numbers of a key are its value, and no others are kept; 0: values are kept beside keys.
+  /// If > 0, the first value_dim numbers of a key are its value (MLA); 0: values are stored separately.
   std::size_t value_dim = 0;
 
-  /// Numbers of a value.
+  /// Returns the size of a value.
   std::size_t values() const { return value_dim > 0 ? value_dim : dim; }
   HeadLayout head() const {
     return {static_cast<int>(dim), static_cast<int>(values()), static_cast<int>(types.keys),
@@ -38,8 +38,8 @@ struct Cache {
 static_assert(static_cast<int>(KvType::f32) == 0 && static_cast<int>(KvType::f16) == 1 &&
               static_cast<int>(KvType::q8_0) == 2 && q8_dims == scale_dims);
 
-/// What keeping a path does: a slot's numbers go to another slot, move after move. Each line is a word of
-/// each slot (MoveLine); `moves` are `count` pairs of PoolSlots, and how many they are stands before them.
+/// Copies slots of the KV cache, one move after the other. Each line is one word of each slot (MoveLine).
+/// `moves` are pairs (from, to) of PoolSlots; the int `count` is their number.
 struct Move {
   Slice pool;
   std::size_t block_bytes;
@@ -48,14 +48,14 @@ struct Move {
   Slice count, moves;
 };
 
-/// With several heads the first columns of each, which begin so many numbers apart.
+/// to = from, for the first columns of each head. Heads have the given strides, in numbers.
 struct Copy {
   Rows to, from;
   std::size_t rows, cols;
   std::size_t heads = 1, to_apart = 0, from_apart = 0;
 };
 
-/// to += from.
+/// Computes to += from.
 struct Add {
   Rows to, from;
   std::size_t rows, cols;
@@ -67,14 +67,14 @@ struct Scale {
   float factor;
 };
 
-/// x = cap · tanh(x / cap).
+/// Computes x = cap · tanh(x / cap).
 struct Cap {
   Rows x;
   std::size_t rows, cols;
   float cap;
 };
 
-/// x ⊙ σ(by); with one gate all columns of a row have that.
+/// Computes x = x ⊙ σ(by). With one gate, it applies to all columns of a row.
 struct Gate {
   Rows x, by;
   std::size_t rows, cols, gates;
@@ -82,15 +82,15 @@ struct Gate {
 
 inline constexpr std::size_t most_norm_columns = 32768;
 
-/// in += added, where there is something to add; out = norm(in), each group of columns by itself, and
-/// quantized where that is asked for (of one group). With `picked` row r reads row picked[r]. Requires:
-/// cols ≤ most_norm_columns.
+/// Computes in += added, if given, then out = norm(in), separately for each group of columns. Also quantizes
+/// the output if requested (one group only). If `picked` is given, row r reads row picked[r]. Requires: cols
+/// ≤ most_norm_columns.
 struct Norm {
   NormSpec::Kind kind;
   float epsilon;
-  Slice weight, bias;  ///< [cols]; no weight: ones
+  Slice weight, bias;  ///< [cols]; weights default to ones
   Rows in, added, out;
-  Slice picked;  ///< [rows], integers
+  Slice picked;  ///< [rows], int32
   std::size_t rows, groups, cols;
   QuantizedRows quantized = {};
 };
@@ -101,7 +101,7 @@ struct Quantize {
   QuantizedRows quantized;
 };
 
-/// y = W x with quantized rows of x: for matrices of one format, all of as many columns.
+/// Computes y = W x for quantized rows x. All matrices have the same format and number of columns.
 struct Product {
   struct Target {
     Weights weights;
@@ -112,19 +112,19 @@ struct Product {
   QuantizedRows x;
   std::size_t rows;  ///< of x
   std::vector<Target> targets;
-  /// Whether what is called next and reads y adds what Device::most_parts() says.
+  /// True if the next calls that read y sum its split-K parts (Device::most_parts).
   bool may_split = false;
 };
 
-/// y = W x with weights and x in floats.
+/// Computes y = W x for floating-point weights and x.
 struct FloatProduct {
   Weights weights;
   Rows x, y;
   std::size_t rows;
 };
 
-// What a call does for each of several heads, which have their own of everything: matrices codes behind
-// codes, the rest so many bytes apart.
+// Batched calls for several heads. Matrices of heads are contiguous by component (all codes, then all
+// scales); the other operands have head strides in bytes.
 
 struct QuantizeHeads {
   Quantize first;
@@ -143,47 +143,47 @@ struct FloatHeadProducts {
   std::size_t heads, x_apart, y_apart;
 };
 
-/// turned = scale · queries, turned by their positions; keys, turned, and values go to the cache, where
-/// there are some.
+/// Applies RoPE: turned = scale · rotated queries. Also writes the rotated keys, and the values, to the KV
+/// cache, if there are any.
 struct Turn {
   Rows q, k, v, turned;
   std::size_t rows, heads;
   Cache cache;
-  Slice angles;   ///< [rows][dims / 2] pairs: cosine and sine
+  Slice angles;   ///< [rows][dims / 2] pairs (cosine, sine)
   Slice written;  ///< [rows] PoolSlots
-  Slice scales;   ///< [rows], instead of `scale`; or none
+  Slice scales;   ///< [rows], optional; replaces `scale`
   std::size_t first, dims;
   bool interleaved;
   float scale;
 };
 
-/// What items of the pass's plan give (attention_rows.h), into `parts`: of each query of an item the numbers
-/// of a value, up to a multiple of 4, then the largest score and the sum of weights, and room for two more.
+/// Computes partial attention results of the plan's items into `parts`: for each query of an item the value
+/// sum, padded to a multiple of 4, the maximum score, the sum of weights, and two unused numbers.
 struct Attend {
   Rows q;
   Cache cache;
   Slice items, listed, parts;
-  std::size_t item_count;     ///< those that there may be: further ones have no rows
-  std::size_t rows_together;  ///< that an item has at most
+  std::size_t item_count;     ///< upper bound: items past the last have no rows
+  std::size_t rows_together;  ///< maximum rows of an item
   std::size_t heads;
-  float cap;  ///< of scores; 0: none
+  float cap;  ///< soft cap of scores; 0: none
 };
 
-/// Numbers of a query in `parts`, for values of so many.
+/// Returns the numbers per query in `parts` for values of `dim` numbers.
 constexpr std::size_t part_numbers(std::size_t dim) {
   return (dim + 3) / 4 * 4 + 4;
 }
 
-/// The parts of a row become its heads, of `dim` numbers each.
+/// Merges the partial results of each row's chunks into its heads, of `dim` numbers each.
 struct Merge {
   Slice parts, plan;  ///< [rows] AttentionRows
-  Slice sinks;        ///< [heads], or none
+  Slice sinks;        ///< [heads], optional
   Rows out;
   std::size_t rows, heads, kv_heads, dim;
   QuantizedRows quantized = {};
 };
 
-/// out = act(gate) ⊙ up; without a gate: out = act(up). `out` may be one of them.
+/// Computes out = act(gate) ⊙ up, or out = act(up) without a gate. `out` may alias either input.
 struct Activate {
   Activation activation;
   float clamp;
@@ -193,42 +193,42 @@ struct Activate {
   QuantizedRows quantized = {};
 };
 
-/// Logits of all tokens from those of some: out[r][j] = some[r][columns[j]], and −∞ where there is none (−1).
+/// Expands shortlist logits to the vocabulary: out[r][j] = some[r][columns[j]], or −∞ if columns[j] is −1.
 struct Spread {
   Rows some, out;
-  Slice columns;  ///< [cols], integers
+  Slice columns;  ///< [cols], int32
   std::size_t rows, cols;
 };
 
-/// Single logits, each by a row of weights of its own (OwnWord): scale · (weights · x + bias), capped.
+/// Computes logits of extra tokens with a weight row each (OwnWord): scale · (weights · x + bias), capped.
 struct WordLogits {
   Rows x, out;
   std::size_t rows;  ///< of x and out
-  Slice words;       ///< [count] OwnWords, a multiple of 16
+  Slice words;       ///< [count] OwnWords; count is a multiple of 16
   std::size_t count;
-  Rows weights;  ///< [place][cols], and the bias behind them
+  Rows weights;  ///< [place][cols], each row followed by its bias
   std::size_t cols;
-  float scale, cap;  ///< 0: none
+  float scale, cap;  ///< cap 0: none
 };
 
-/// Numbers of a row of logits that are looked at together.
+/// Segment size of reductions over a row of logits.
 inline constexpr std::size_t segment = 1024;
 
-/// A token among the best of its segment; no token: −1.
+/// One of the top-k tokens of a segment; token −1: none.
 struct Best {
   float logit;
   std::int32_t token;
 };
 
-/// The k best of each segment of rows, best first: larger logits first, then the lower token; NaN and +∞
-/// before all others. Gives [row][segment][k] Bests. Requires: k ≤ segment.
+/// Computes the top k of each segment of rows: NaN and +∞ first, then by descending logit, then by ascending
+/// token. Writes [row][segment][k] Bests. Requires: k ≤ segment.
 struct Top {
   Rows x;
   std::size_t rows, size, k;
   Slice out;
 };
 
-/// Of each segment of rows the largest number m, and Σ e^(factor (x − m)): [row][segment] pairs of floats.
+/// Computes the maximum m and Σ e^(factor (x − m)) of each segment: [row][segment] pairs of f32.
 struct SumExp {
   Rows x;
   std::size_t rows, size;

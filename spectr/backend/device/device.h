@@ -15,7 +15,7 @@ namespace call {
 struct AnyCall;
 }
 
-/// Memory of a device. It goes back when this ends, and the device must outlive it.
+/// An allocation on a device, freed on destruction. The device must outlive it.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {}
@@ -29,7 +29,7 @@ class DeviceMemory {
   std::size_t bytes_;
 };
 
-/// A place in a device's memory, or none.
+/// A location in a device's memory, or none.
 struct Slice {
   const DeviceMemory* memory = nullptr;
   std::size_t offset = 0;  ///< in bytes
@@ -40,14 +40,14 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// Kernel calls that a device has prepared, to be run any number of times. They are about the same memory
-/// each time, whatever it holds.
+/// A recorded list of kernel calls that can be replayed any number of times. The addresses are fixed; the
+/// memory's contents may change between replays.
 class Recording {
  public:
   virtual ~Recording() = default;
 };
 
-/// Bytes that go from one place to another.
+/// A copy of bytes within the device's memory.
 struct DeviceCopy {
   Slice to, from;
   std::size_t bytes;
@@ -56,37 +56,37 @@ struct DeviceCopy {
 struct DeviceInfo {
   std::string name;           ///< "CUDA0"
   std::string description;    ///< "NVIDIA H100 80GB HBM3"
-  std::size_t bytes;          ///< of its memory
-  std::size_t free_bytes;     ///< when this was asked for
-  bool is_processor = false;  ///< the processor by another name
+  std::size_t bytes;          ///< total memory
+  std::size_t free_bytes;     ///< free memory at the time of the query
+  bool is_processor = false;  ///< true if the device is the CPU behind a GPU interface
 };
 
-/// A device that computes kernel calls: all that passes need of one. What follows one another is seen in that
-/// order. May be used from any threads.
+/// A device that executes kernel calls: the complete interface that passes need. Operations take effect in
+/// the order in which they are issued. Thread-safe.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual DeviceInfo info() const = 0;
-  /// Of DeviceOps on it: formats, types of keys and values, and features that it has kernels for.
+  /// Returns the formats, KV types and features for which DeviceOps has kernels on this device.
   virtual const Caps& caps() const = 0;
 
-  /// In how many parts the y of a product that may be split comes at most. Part p of row r begins
-  /// (p · rows + r) strides behind the first, for which there must be room; the sum of all parts, neighbours
-  /// first, is y. Norm (of what is added and of what it reads), Turn and Activate add them.
+  /// Maximum split-K factor of a product's y. Part p of row r begins (p · rows + r) strides after the first
+  /// row; there must be room for all parts. Readers sum the parts pairwise to get y: Norm (for `added` and
+  /// its input), Turn and Activate.
   virtual std::size_t most_parts() const { return 1; }
 
-  /// The largest piece of memory that its kernels see as a whole: all keys and values are one.
+  /// Returns the largest allocation that kernels can address. The whole KV cache is one allocation.
   virtual std::size_t largest_piece() const { return std::numeric_limits<std::size_t>::max(); }
 
-  /// Aligned to 256 bytes; what it holds is undefined. Throws std::bad_alloc.
+  /// Allocates memory aligned to 256 bytes, with undefined contents. Throws std::bad_alloc.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 
-  // Errors of the following: the device is lost. Requires: places within their memory, which lives.
+  // Errors of the following functions: the device is lost. Requires: all slices are within live memory.
 
   virtual Result<void> upload(const Slice& to, std::span<const std::byte> bytes) = 0;
   virtual Result<void> download(std::span<std::byte> to, const Slice& from) = 0;
-  /// All in one go, in any order.
+  /// Executes all copies in one submission, in any order.
   virtual Result<void> copy(std::span<const DeviceCopy> copies) = 0;
   Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) {
     const DeviceCopy one{to, from, bytes};
@@ -94,11 +94,11 @@ class Device {
   }
 
   virtual Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) = 0;
-  /// Returns once all is done.
+  /// Replays a recording and waits until it is complete.
   virtual Result<void> run(const Recording& recording) = 0;
-  /// Runs calls once.
+  /// Runs the calls once and waits until they are complete.
   virtual Result<void> run(std::span<const call::AnyCall> calls) = 0;
-  /// The same, and then brings what is at a place, in one go where it is not too much.
+  /// Runs the calls once, then downloads a slice, in the same submission if it is small enough.
   virtual Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
                                         const Slice& from) = 0;
 };

@@ -3,10 +3,10 @@
 #include "spectr/backend/device/device_ops.h"
 #include "spectr/gguf/quant/quant_layout.h"
 
-// Attention, and what is latent attention's alone.
+// Attention, including latent attention (MLA).
 namespace spectr {
 
-/// What is done to heads before they turn.
+/// Records the norms of heads before RoPE.
 void DeviceOps::normalize_heads(const AttentionSpec& a) {
   const std::size_t dim = a.head_dim;
   const bool stores = !a.kv_from;
@@ -71,7 +71,7 @@ std::size_t DeviceOps::quantized_bytes_of_heads(std::size_t rows) const {
   return most;
 }
 
-/// The heads of `out` from those of `in`, each by a matrix of its own. They begin so many numbers apart.
+/// Multiplies each head of `in` by its own matrix. The arguments `…_apart` are head strides in numbers.
 void DeviceOps::multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in,
                                std::size_t in_apart, const call::Rows& out, std::size_t out_apart) {
   const call::Weights weights = weights_.matrix(heads.front().weight);
@@ -85,7 +85,7 @@ void DeviceOps::multiply_heads(const std::vector<LinearSpec>& heads, const call:
   record(call::HeadProducts{{x, shape_.rows, {{weights, out}}}, heads.size(), y_apart});
 }
 
-/// A head's rotated dimensions lie behind those that its matrix takes, and behind what it gives.
+/// A head's rotated dimensions follow those that its matrix reads, and are appended to its output.
 void DeviceOps::latent_queries(std::size_t layer) {
   const AttentionSpec& a = *spec_.layers[layer].attention();
   const LatentSpec& latent = *a.latent;

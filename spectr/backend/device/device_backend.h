@@ -8,19 +8,19 @@
 
 namespace spectr {
 
-/// What DeviceOps can compute on a device that has a kernel for every call.
+/// Returns the features of DeviceOps on a device that has all kernels.
 std::vector<Feature> device_features();
 
-/// Models on a device.
+/// A backend that runs models on a device.
 class DeviceBackend final : public Backend {
  public:
-  /// The pool, where there is one, packs weights, and must outlive models.
+  /// `pool`, if given, is used for packing weights and must outlive the models.
   explicit DeviceBackend(std::shared_ptr<Device> device, ThreadPool* pool = nullptr)
       : device_(std::move(device)), pool_(pool) {}
 
   const Caps& caps() const override { return device_->caps(); }
   std::string place() const override;
-  /// Error: less memory than the weights take.
+  /// Error: the device has too little free memory for the weights.
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
 
  private:

@@ -36,7 +36,7 @@ void DeviceExperts::reserve(std::size_t rows, Device& device) {
   outs_ = device.allocate(slots * width_ * sizeof(float));
 }
 
-/// Products of every slot with the matrix of its expert, by that of the first one.
+/// Records products of every slot with its expert's matrix; `first` is the first expert's.
 void DeviceOps::expert_product(const ExpertsSpec& spec, const LinearSpec& first, const call::Rows& in,
                                const call::QuantizedRows& quantized, std::size_t sharers,
                                const call::Rows& out) {
@@ -49,8 +49,8 @@ void DeviceOps::expert_product(const ExpertsSpec& spec, const LinearSpec& first,
   }
 }
 
-/// Experts' products are of slots, each of a row and one of its experts, and what they give is added row by
-/// row.
+/// Expert products are computed by slot, i.e. by pair of a row and one of its experts, and their outputs are
+/// summed by row.
 std::size_t DeviceOps::experts(const ExpertsSpec& spec, Buffer in) {
   SPECTR_CHECK(spec.router.out <= call::most_experts);
   const DenseSpec& block = spec.blocks.front();
@@ -61,7 +61,7 @@ std::size_t DeviceOps::experts(const ExpertsSpec& spec, Buffer in) {
     return quant_layout(spec_.weight(one.weight).type).has_value();
   };
 
-  // At once, since the call before may do it: routers have floats.
+  // Quantize now, so that the preceding call can do it: the router's product does not quantize.
   call::QuantizedRows x;
   if (is_quantized(block.up) || (block.gate && is_quantized(*block.gate)))
     x = quantized(view(in), rows, spec_.width);

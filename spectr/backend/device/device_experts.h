@@ -8,23 +8,23 @@
 
 namespace spectr {
 
-/// What mixtures of experts of a model work on: memory for the layer that takes most.
+/// Buffers of mixture-of-experts layers, sized for the layer that needs most.
 class DeviceExperts {
  public:
   explicit DeviceExperts(const ModelSpec& spec);
   /// Throws std::bad_alloc.
   void reserve(std::size_t rows, Device& device);
 
-  /// The largest quantized rows of the blocks' last products.
+  /// Returns the layout of the largest quantized input of an expert's down projection.
   QuantizedLayout rows_of_down(std::size_t rows) const { return {rows * used_, block_}; }
 
-  // Places of a layer.
+  // Operands of the current layer.
 
-  call::Rows outputs(std::size_t experts) const { return {{router_.get()}, experts}; }  ///< of the router
+  call::Rows outputs(std::size_t experts) const { return {{router_.get()}, experts}; }  ///< [rows][experts]
   Slice chosen() const { return {chosen_.get()}; }                                      ///< [slots]
   Slice weights() const { return {weights_.get()}; }                                    ///< [slots]
   Slice lists() const { return {lists_.get()}; }
-  // By slot.
+  // Indexed by slot.
   call::Rows gates(std::size_t cols) const { return {{gates_.get()}, cols}; }
   call::Rows ups(std::size_t cols) const { return {{ups_.get()}, cols}; }
   call::Rows outs(std::size_t cols) const { return {{outs_.get()}, cols}; }

@@ -1,4 +1,4 @@
-// What passes end with.
+// The end of a pass: the model's head.
 #include "spectr/backend/device/device_ops.h"
 
 namespace spectr {
@@ -24,7 +24,7 @@ void DeviceOps::head(const HeadSpec& spec) {
     record(call::Add{logits, {forbids}, shape_.wanted, spec_.vocabulary});
 }
 
-/// The logits of all tokens, from those of the shortlist and from products for sequences' own words.
+/// Expands shortlist logits to the vocabulary, and computes those of sequences' extra tokens.
 void DeviceOps::spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out) {
   record(call::Spread{shortlist, out, weights_.columns(), shape_.wanted, spec_.vocabulary});
   record(call::WordLogits{.x = view(Buffer::normed),

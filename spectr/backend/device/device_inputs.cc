@@ -1,4 +1,4 @@
-// What passes begin with, and what layers read beside the stream.
+// The start of a pass, and the per-layer inputs.
 #include <cmath>
 
 #include "spectr/backend/device/device_ops.h"

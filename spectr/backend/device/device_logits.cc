@@ -10,9 +10,9 @@
 namespace spectr {
 namespace {
 
-/// Longer lists are made of a whole row.
+/// Longer top-k lists are computed on the host from the whole row.
 constexpr std::size_t longest_list = 256;
-/// Colder distributions, too: their factor would be no float.
+/// Lower temperatures are computed on the host, because their factor would overflow an f32.
 constexpr double least_temperature = 1e-30;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -116,7 +116,7 @@ void DeviceLogits::top(std::size_t row, std::size_t size, std::size_t k,
   for (std::size_t part = row * segments; part < (row + 1) * segments; ++part) {
     for (const call::Best& one : std::span(all.best).subspan(part * all.k, k)) {
       if (one.token < 0) break;
-      // The first entry that no distribution takes stands alone, as Logits::top() says.
+      // A NaN or +∞ is returned alone, as Logits::top() specifies.
       if (!(one.logit < infinity)) {
         out.assign({{one.logit, one.token}});
         return;
@@ -150,7 +150,7 @@ double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double tempe
 }
 
 std::size_t DeviceLogitsPool::take(std::size_t rows, bool& moved) {
-  // The first that nobody holds and that is large enough; else the first that nobody holds grows.
+  // Use the first that is free and large enough; else enlarge the first that is free.
   std::size_t smaller = all_.size();
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i] != nullptr && all_[i]->is_held()) continue;
@@ -158,7 +158,7 @@ std::size_t DeviceLogitsPool::take(std::size_t rows, bool& moved) {
     smaller = std::min(smaller, i);
   }
   if (smaller == all_.size()) all_.emplace_back();
-  all_[smaller].reset();  // first: so there is never memory for both
+  all_[smaller].reset();  // free the old memory before allocating
   moved = true;
   all_[smaller] = std::make_unique<DeviceLogits>(rows, vocabulary_, device_);
   return smaller;

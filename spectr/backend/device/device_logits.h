@@ -12,9 +12,9 @@
 
 namespace spectr {
 
-/// The logits of a pass in a device's memory. Questions are answered there, for all rows of the pass when
-/// the first one is asked about; a whole row comes to the host when somebody asks for it. Where the device is
-/// lost all numbers are NaN, which no distribution takes.
+/// The logits of a pass in a device's memory. Queries run on the device for all rows of the pass at the first
+/// query; a row is copied to the host only on request. If the device is lost, all numbers are NaN, which
+/// every distribution rejects.
 class DeviceLogits final : public PassLogits, public LogitRows {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
@@ -28,14 +28,14 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   std::span<const float> values(std::size_t row) const override;
 
   std::size_t max_rows() const { return max_rows_; }
-  /// Where a pass writes so many rows. What was brought here is forgotten.
+  /// Returns the destination of a pass with `rows` rows, and drops all cached results.
   call::Rows begin(std::size_t rows);
-  /// Rows that were brought to the host as a whole since the last pass.
+  /// Returns the number of rows copied to the host since the last pass.
   std::size_t fetched() const;
 
  private:
-  /// Of the rows' first `size` numbers, by row and segment: lists of `k`, or Σ e^x by a factor. Empty where
-  /// the device does not answer.
+  /// Cached results for the first `size` numbers of all rows, by row and segment: top-k lists, or sums of
+  /// exponentials for a factor. Empty if the device failed.
   struct Lists {
     std::size_t size, k;
     std::vector<call::Best> best;
@@ -52,30 +52,30 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   call::Rows numbers() const { return {{numbers_.get()}, vocabulary_}; }
   Slice place(std::size_t row) const;
   std::span<const float> fetch(std::size_t row) const;
-  /// Runs a call and brings what it has written to `answers_`.
+  /// Runs a call on the device and downloads `count` results from `answers_`.
   template <class Answer>
   std::vector<Answer> ask(const call::AnyCall& call, std::size_t count) const;
-  /// What was answered before (lists may be longer), or the device's answer.
+  /// Returns cached results (lists may be longer than k), or computes them on the device.
   const Lists& lists(std::size_t size, std::size_t k) const;
   const Sums& sums(std::size_t size, float factor) const;
 
   std::size_t max_rows_, vocabulary_;
   Device& device_;
   std::unique_ptr<DeviceMemory> numbers_, answers_;
-  mutable std::mutex mutex_;                      // of the following: holders may be on any threads
-  std::size_t row_count_ = 0;                     // of the pass
-  mutable std::vector<std::vector<float>> rows_;  // by row; empty where it has not been brought here
+  mutable std::mutex mutex_;                      // guards the members below: holders can be on any thread
+  std::size_t row_count_ = 0;                     // of the current pass
+  mutable std::vector<std::vector<float>> rows_;  // rows on the host; empty if not fetched
   mutable std::optional<Lists> lists_;
   mutable std::optional<Sums> sums_;
 };
 
-/// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.
+/// A pool of memory for the logits of passes, reused once a pass's logits are not held any more.
 class DeviceLogitsPool {
  public:
   DeviceLogitsPool(std::size_t vocabulary, Device& device) : vocabulary_(vocabulary), device_(device) {}
 
-  /// Which logits can take so many rows and are held by nobody. `moved`: whether they lie elsewhere than
-  /// before. Throws std::bad_alloc.
+  /// Returns the index of logits with room for `rows` rows that are not held. Sets `moved` if their memory
+  /// was reallocated. Throws std::bad_alloc.
   std::size_t take(std::size_t rows, bool& moved);
   DeviceLogits& operator[](std::size_t which) { return *all_[which]; }
 

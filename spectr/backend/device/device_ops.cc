@@ -10,14 +10,14 @@
 namespace spectr {
 namespace {
 
-/// So many recordings are kept: decoders use a few shapes, again and again.
+/// Maximum number of cached recordings: decoders use few distinct shapes.
 constexpr std::size_t most_recordings = 128;
 
 bool same(const call::Rows& a, const call::Rows& b) {
   return a.at == b.at && a.stride == b.stride;
 }
 
-/// The quantized rows that a call may give with what it writes to `out`.
+/// Returns where a call can additionally write quantized rows of its output `out`, or null.
 call::QuantizedRows* quantized_of(call::AnyCall& call, const call::Rows& out, std::size_t rows,
                                   std::size_t cols) {
   return std::visit(
@@ -65,7 +65,7 @@ void DeviceOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
   const auto allocate = [&](std::size_t bytes) { return device_->allocate(bytes); };
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> larger;
-  // Of what products write in parts: for passes of one slab.
+  // Room for split-K parts; only passes of one slab are split.
   const std::size_t with_parts = device_->most_parts() * std::min(rows, QuantizedLayout::slab_rows);
   for (std::size_t i = 0; i < buffer_count; ++i)
     larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
@@ -87,13 +87,13 @@ void DeviceOps::reserve(std::size_t rows) {
 void DeviceOps::have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes) {
   if (bytes == 0 || (memory != nullptr && memory->bytes() >= bytes)) return;
   recordings_.clear();
-  memory.reset();  // first: so there is never memory for both
+  memory.reset();  // free the old memory before allocating
   memory = device_->allocate(std::bit_ceil(bytes));
 }
 
 void DeviceOps::begin(const PassBatch& batch) {
   records_ = false;
-  for (const SlotMove& move : batch.moves) {  // the next pass that succeeds does them first
+  for (const SlotMove& move : batch.moves) {  // executed first by the next successful pass
     blocks_.add(move);
     states_.add(move);
   }
@@ -116,7 +116,7 @@ void DeviceOps::begin(const PassBatch& batch) {
   quantized_rows_ = {};
 }
 
-/// The norm of groups of a buffer's columns, in place.
+/// Records an in-place norm of groups of a buffer's columns.
 void DeviceOps::record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                             std::size_t groups, std::size_t cols) {
   if (!spec && !epsilon) return;
@@ -166,8 +166,8 @@ void DeviceOps::gate(Buffer buffer, std::size_t cols, std::size_t gates) {
   record(call::Gate{view(buffer), view(Buffer::gate), shape_.rows, cols, gates});
 }
 
-/// Rows quantized for a product: by the call that has just written them, or by one of its own. Products that
-/// follow one another and read the same rows share them.
+/// Returns rows quantized for a product: by the call that has just written them, or by a separate call.
+/// Consecutive products of the same rows share them.
 call::QuantizedRows DeviceOps::quantized(const call::Rows& in, std::size_t rows, std::size_t cols) {
   const call::QuantizedRows all{{quantized_.get()}, {rows, cols}};
   if (!records_ || calls_.empty()) return all;
@@ -187,7 +187,7 @@ void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const ca
   const call::Weights weights = weights_.matrix(linear.weight);
   if (!quant_layout(weights.type)) return record(call::FloatProduct{weights, in, out, rows});
   const call::QuantizedRows x = quantized(in, rows, linear.in);
-  // A product of these rows that has been recorded just before takes the matrix, too.
+  // Merge with a preceding product of the same rows and format.
   for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
     auto* const before = std::get_if<call::Product>(&last->get());
     if (before == nullptr || before->rows != rows) break;
@@ -200,8 +200,8 @@ void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const ca
   record(call::Product{x, rows, {{weights, out}}});
 }
 
-/// Lets the products that were recorded last be split where they write nothing but what the calls that come
-/// next read, and add.
+/// Allows split-K for the products recorded last, if all their targets are in `read`: buffers that the next
+/// calls read, summing the parts.
 void DeviceOps::split_products(std::initializer_list<Buffer> read) {
   if (shape_.rows > QuantizedLayout::slab_rows) return;
   const auto is_read = [&](const call::Product::Target& target) {

@@ -18,12 +18,12 @@
 
 namespace spectr {
 
-/// A model's operations on a device. The first pass of a shape (PassShape) becomes a list of kernel calls
-/// while the graph calls the operations; later ones of that shape replay it, and differ in what PassData
-/// sends.
+/// A model's operations on a device. The first pass of each shape (PassShape)
+/// records a list of kernel calls; later passes of that shape replay it with new
+/// PassData.
 class DeviceOps final : public Ops {
  public:
-  /// The spec must outlive it, and the pool that packs weights, where there is one. Throws std::bad_alloc.
+  /// The spec, and the pool that packs weights, if any, must outlive it. Throws std::bad_alloc.
   DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device, ThreadPool* pool);
 
   bool upload(WeightId id, std::span<const std::byte> bytes) override { return weights_.upload(id, bytes); }
@@ -50,7 +50,7 @@ class DeviceOps final : public Ops {
   void delta_net(std::size_t layer) override;
   void short_convolution(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
-  /// Which experts rows choose the device knows alone: returns how many they may be.
+  /// Returns an upper bound of the experts read, because only the device knows the choices.
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
@@ -68,7 +68,7 @@ class DeviceOps final : public Ops {
   }
   void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                    std::size_t groups, std::size_t cols);
-  /// Memory of at least so many bytes. What it held is lost where there was less. Throws std::bad_alloc.
+  /// Ensures that `memory` has at least `bytes` bytes; growing loses the contents. Throws std::bad_alloc.
   void have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes);
   void record_state_moves();
   void store_and_convolve(std::size_t layer, WeightId weight, const call::Rows& in, const call::Rows& by,
@@ -80,9 +80,9 @@ class DeviceOps final : public Ops {
                       const call::QuantizedRows& quantized, std::size_t sharers, const call::Rows& out);
 
   // device_attention.cc
-  /// Numbers of a head of values, as attention gives it.
+  /// Returns the size of a value head in attention.
   static std::size_t value_dim(const AttentionSpec& a) { return a.latent ? a.latent->rank : a.head_dim; }
-  /// Bytes of the rows that a product by head reads, the most of all layers.
+  /// Returns the bytes of quantized inputs of per-head products, maximum over all layers.
   std::size_t quantized_bytes_of_heads(std::size_t rows) const;
   void normalize_heads(const AttentionSpec& a);
   void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_apart,
@@ -97,20 +97,20 @@ class DeviceOps final : public Ops {
   PassData data_;
   DeviceLogitsPool logits_;
   std::array<std::size_t, buffer_count> cols_;
-  std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
+  std::size_t quantized_cols_ = 0;  // columns of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
   std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_, shortlist_;
   DeviceExperts experts_;
-  std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
-  std::size_t key_heads_ = 0;      // of the recurrent layer that has most of them
+  std::size_t heads_numbers_ = 0;  // maximum numbers of a row's partial attention results
+  std::size_t key_heads_ = 0;      // maximum over recurrent layers
   std::size_t reserved_ = 0;
 
   std::map<PassShape, std::unique_ptr<Recording>> recordings_;
-  std::size_t recorded_pools_ = 0;  // how often pools had moved when the recordings were made
+  std::size_t recorded_pools_ = 0;  // reallocations of the pools at the time of recording
   PassShape shape_;                 // of the current pass
-  bool records_ = false;            // whether it has no recording yet
+  bool records_ = false;            // true if the current shape has no recording yet
   std::vector<call::AnyCall> calls_;
-  call::Rows quantized_rows_;  // whose numbers quantized_ has, since nobody wrote to them
+  call::Rows quantized_rows_;  // the rows that quantized_ holds, while unchanged
 };
 
 }  // namespace spectr

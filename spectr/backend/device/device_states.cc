@@ -1,4 +1,4 @@
-// Recurrent layers: what DeviceOps does with the states of sequences.
+// The part of DeviceOps for recurrent layers and the states of sequences.
 #include <cmath>
 
 #include "spectr/backend/device/device_ops.h"

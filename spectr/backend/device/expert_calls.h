@@ -7,12 +7,12 @@
 #include "spectr/backend/device/expert_group.h"
 #include "spectr/nn/model_spec.h"
 
-/// Kernel calls of mixtures of experts.
+/// Kernel calls of mixture-of-experts layers.
 namespace spectr::call {
 
-/// The experts of each row by the router's outputs z, as ExpertsSpec says, the best one first, and what they
-/// weigh. NaN comes behind all numbers. Sums over experts e are those of e mod 32 = 0 … 31, ascending, added
-/// as a tree, neighbours first. Requires: at most most_experts.
+/// Chooses each row's experts by the router's outputs z (see ExpertsSpec), best first, and computes their
+/// weights. NaN sorts last. Sums over experts first add those with equal e mod 32, ascending, then the 32
+/// partial sums pairwise. Requires: experts ≤ most_experts.
 struct ChooseExperts {
   ExpertsSpec::Gating gating;
   bool normalized;
@@ -20,19 +20,19 @@ struct ChooseExperts {
   Rows z;
   Slice bias, scales;  ///< [experts], or none
   std::size_t rows, experts, used, groups, groups_used;
-  Slice chosen, weights;  ///< [rows][used], integers and floats
+  Slice chosen, weights;  ///< [rows][used], int32 and f32
 };
 inline constexpr std::size_t most_experts = 4096;
 
-/// What rows have chosen, by its slot: used · row + place. `chosen`: [slots] experts, of which the blocks
-/// from `first` on are here; the others are left out.
+/// The experts that rows have chosen, by slot = used · row + index of the choice. `chosen` are the [slots]
+/// experts. Only the `blocks` experts from `first` on are on this device; choices of others are skipped.
 struct Choices {
   Slice chosen;
   std::size_t slots, first, blocks;
 };
 
-/// Slots by what they have chosen: [groups] ExpertGroups, then [slots] integers, the slots of a group
-/// ascending. Groups ascend by their blocks; behind them are groups without slots.
+/// Slots grouped by chosen expert: [groups] ExpertGroups, then [slots] int32 slot numbers, ascending in each
+/// group. Groups are ordered by expert; trailing groups are empty.
 struct ExpertLists {
   Slice at;
   std::size_t groups, slots;
@@ -46,14 +46,14 @@ struct GroupExperts {
   ExpertLists lists;
 };
 
-/// A matrix of each block, alike but for their numbers: each of their parts lies one behind the other.
+/// A matrix of every expert, contiguous by component: all codes, then all scales, then all factors.
 struct ExpertWeights {
-  Weights each;  ///< parts of the first block
+  Weights each;  ///< location of the first expert's components
   std::size_t blocks;
 };
 
-/// y = W x of the listed slots, with the bits of Product: slot s has row s / `sharers` of x, and the matrix
-/// that it has chosen.
+/// Computes y = W x for the listed slots, bitwise equal to Product. Slot s reads row s / `sharers` of x and
+/// uses its chosen expert's matrix.
 struct ExpertProduct {
   ExpertWeights weights;
   ExpertLists lists;
@@ -62,7 +62,7 @@ struct ExpertProduct {
   Rows y;
 };
 
-/// The same with weights and x in floats.
+/// ExpertProduct with floating-point weights and x.
 struct ExpertFloatProduct {
   ExpertWeights weights;
   ExpertLists lists;
@@ -71,7 +71,7 @@ struct ExpertFloatProduct {
   Rows y;
 };
 
-/// to += the vector, [blocks][cols], that a slot has chosen.
+/// Adds to each slot the row of `from`, [blocks][cols], of its chosen expert.
 struct AddChosen {
   Choices choices;
   Rows to;  ///< by slot
@@ -79,7 +79,7 @@ struct AddChosen {
   std::size_t cols;
 };
 
-/// out = Σ w · in over a row's slots in their order, from 0 on.
+/// Computes out = Σ w · in over the slots of a row, in ascending order starting from 0.
 struct Combine {
   Choices choices;
   Slice weights;  ///< [slots]

@@ -2,9 +2,9 @@
 
 namespace spectr {
 
-/// Choices of one expert, as plain data for host and kernels: those of a list of slots from `begin` on.
+/// The slots that chose one expert, as plain data for host and kernels: a range of a list of slots.
 struct ExpertGroup {
-  int block;  ///< the expert, counted from the first that is here
+  int block;  ///< the expert's index relative to the first one on this device
   int begin, size;
 };
 

@@ -1,28 +1,28 @@
 #pragma once
 
-// Where a block of the cache has the keys and values of a head, as plain data for host and kernels.
+// Layout of a head's keys and values in a block of the KV cache, as plain data for host and kernels.
 
 #include "spectr/backend/device/attention_rows.h"
 
 namespace spectr {
 
-/// So many neighbouring numbers of a key or a value share a scale as q8_0 (q8_dims).
+/// Number of consecutive elements that share a scale in q8_0 (q8_dims).
 inline constexpr int scale_dims = 32;
 
-/// Bytes of a number, by the place of its type in KvType: floats, halves, q8_0.
+/// Returns the bytes of an element by the index of its type in KvType: f32, f16, q8_0.
 constexpr int bytes_of_cached(int type) {
   return type == 0 ? 4 : type == 1 ? 2 : 1;
 }
 
-/// A head's part of a block, in bytes from where it begins. Zeros fill up the last four numbers:
+/// A head's part of a block, as byte offsets from its start. Dimensions are zero-padded to multiples of 4.
 ///
-///     keys     [dimension / 4][slot][4],     of q8_0 their scales [dimension / 32][slot], floats
-///     values   [slot][dimension],            of q8_0 their scales [slot][dimension / 32]
+///     keys     [dimension / 4][slot][4]; q8_0 also has scales [dimension / 32][slot], f32
+///     values   [slot][dimension]; q8_0 also has scales [slot][dimension / 32], f32
 ///
-/// Where keys have the values there are no others: the first `value_dim` numbers of each.
+/// If keys contain the values (MLA), a value is the first `value_dim` numbers of its key.
 struct HeadLayout {
   int dim, value_dim;
-  int key_type, value_type;  ///< as bytes_of_cached() has them
+  int key_type, value_type;  ///< indices as in bytes_of_cached()
   int key_scales, values, value_scales, bytes;
   bool keys_have_values;
 
@@ -38,17 +38,17 @@ struct HeadLayout {
         bytes(once ? values : value_scales + bytes_of_scales(value_dim, value_type)),
         keys_have_values(once) {}
 
-  /// Numbers of a value with those that fill up its last four.
+  /// Returns the padded size of a value.
   constexpr int value_numbers() const { return whole_fours(value_dim); }
 
-  /// Dimension d of a slot's key, and the scale that it has as q8_0.
+  /// Return the offsets of dimension d of a slot's key and of its q8_0 scale.
   constexpr int key(int slot, int d) const {
     return ((d / 4 * chunk_slots + slot) * 4 + d % 4) * bytes_of_cached(key_type);
   }
   constexpr int key_scale(int slot, int d) const {
     return key_scales + (d / scale_dims * chunk_slots + slot) * 4;
   }
-  /// The same of its value.
+  /// Return the offsets of dimension d of a slot's value and of its q8_0 scale.
   constexpr int value(int slot, int d) const {
     if (keys_have_values) return key(slot, d);
     return values + (slot * value_numbers() + d) * bytes_of_cached(value_type);

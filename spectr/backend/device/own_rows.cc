@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t least_room = 64;
 
-/// Calls each(const OwnWords&) for the sequences of a pass, whose rows follow one another.
+/// Calls each(const OwnWords&) once per sequence of a pass; the rows of a sequence are consecutive.
 template <class Each>
 void for_each_sequence(const PassBatch& batch, Each each) {
   const OwnWords* last = nullptr;
@@ -30,7 +30,7 @@ OwnRows::OwnRows(const ModelSpec& spec, Device& device)
   forget_all(0);
 }
 
-/// Calls each(const OwnWords&, i) for the words that have no place.
+/// Calls each(const OwnWords&, i) for the extra tokens that are not cached.
 template <class Each>
 void OwnRows::for_each_missing(const PassBatch& batch, Each each) {
   for_each_sequence(batch, [&](const OwnWords& own) {
@@ -40,14 +40,14 @@ void OwnRows::for_each_missing(const PassBatch& batch, Each each) {
   });
 }
 
-/// There is room for twice as many as are needed, then.
+/// Evicts all rows. Afterwards there is room for at least twice as many rows as needed.
 void OwnRows::forget_all(std::size_t needed) {
   std::ranges::fill(places_, -1);
   used_ = 0;
   if (memory_ != nullptr && room_ >= 2 * needed) return;
   const std::size_t room = std::max(std::bit_ceil(2 * needed), least_room);
   const std::size_t bytes = room * stride_ * sizeof(float);
-  memory_.reset();  // first: so there is never memory for both
+  memory_.reset();  // free the old memory before allocating
   ++times_moved_;
   if (bytes > device_.largest_piece()) throw std::bad_alloc();
   memory_ = device_.allocate(bytes);
@@ -65,7 +65,7 @@ void OwnRows::take(const PassBatch& batch) {
   }
   const std::size_t first = used_;
   sent_.clear();
-  sent_.reserve(missing * stride_);  // nothing throws below: no word has a place without its row
+  sent_.reserve(missing * stride_);  // nothing below throws: a cached token always has its row
   for_each_missing(batch, [&](const OwnWords& own, std::size_t i) {
     places_[static_cast<std::size_t>(own.tokens[i])] = static_cast<int>(used_++);
     const auto row = own.rows.begin() + static_cast<std::ptrdiff_t>(i * width_);

@@ -8,23 +8,23 @@
 
 namespace spectr {
 
-/// Rows of the head's matrix for sequences' own tokens (PassBatch::own_words), on the device. A row is sent
-/// when a pass first needs it and stays there; where there is no room for more, all are forgotten but those
-/// of the pass at hand.
+/// A device-side cache of head rows for sequences' extra tokens (PassBatch::own_words). A row is uploaded
+/// when a pass first needs it. When the cache is full, all rows are evicted except those of the current
+/// pass.
 class OwnRows {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
   OwnRows(const ModelSpec& spec, Device& device);
 
-  /// Has the rows of a pass there. Throws std::bad_alloc.
+  /// Uploads the missing rows of a pass. Throws std::bad_alloc.
   void take(const PassBatch& batch);
-  /// Which of the rows a token has. Requires: the last pass that was taken has it among its own.
+  /// Returns the row index of a token. Requires: the last batch passed to take() has it as an extra token.
   int place(Token token) const { return places_[static_cast<std::size_t>(token)]; }
-  /// [place][width], and the bias behind them.
+  /// Returns the rows: [place][width], each followed by its bias.
   call::Rows rows() const { return {{memory_.get()}, stride_}; }
-  /// How often they have come to lie elsewhere.
+  /// Returns how often the memory was reallocated.
   std::size_t times_moved() const { return times_moved_; }
-  /// The first error of the device.
+  /// Returns the first error of the device.
   const Result<void>& state() const { return state_; }
 
  private:
@@ -34,9 +34,9 @@ class OwnRows {
 
   Device& device_;
   std::size_t width_, stride_;
-  std::vector<int> places_;  // by token; −1: none
+  std::vector<int> places_;  // by token; −1: not cached
   std::unique_ptr<DeviceMemory> memory_;
-  std::size_t room_ = 0, used_ = 0;  // rows
+  std::size_t room_ = 0, used_ = 0;  // in rows
   std::size_t times_moved_ = 0;
   std::vector<float> sent_;
   Result<void> state_;

@@ -1,11 +1,11 @@
 #pragma once
 
-// A token of a sequence that the head's shortlist lacks, as plain data for host and kernels.
+// A sequence's extra token, which is not in the head's shortlist, as plain data for host and kernels.
 
 namespace spectr {
 
-/// Of the logits of row `row` that of `token` is computed from the weights at `place` (OwnRows). No token
-/// (−1): nothing to do.
+/// Requests the logit of `token` in row `row`, computed with the weights at index `place` (OwnRows). Token −1
+/// is padding.
 struct OwnWord {
   int row, place, token;
 };

@@ -11,9 +11,9 @@
 namespace spectr {
 namespace {
 
-constexpr std::size_t least_states = 4;  // that a pass has room for
+constexpr std::size_t least_states = 4;  // minimum capacity of a pass for states
 
-/// Where `one` is in `all`, to which it is added if need be.
+/// Returns the index of `one` in `all`; appends it if missing.
 template <class T>
 std::size_t index_of(std::vector<T>& all, const T& one) {
   const auto found = std::ranges::find(all, one);
@@ -42,7 +42,7 @@ Slice PassData::scales(std::size_t layer) const {
   return which == none ? Slice() : at(places_.scales[which]);
 }
 
-/// Parts begin at multiples of 16 bytes.
+/// Assigns the offsets of all parts, which are multiples of 16 bytes.
 void PassData::place(const PassShape& shape) {
   std::size_t end = 0;
   const auto next = [&end](std::size_t count, std::size_t bytes) {
@@ -124,9 +124,9 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   }
   place(shape);
 
-  bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // items without rows
+  bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // padding items have no rows
   if (memory_ == nullptr || memory_->bytes() < bytes_.size()) {
-    memory_.reset();  // first: so there is never memory for both
+    memory_.reset();  // free the old memory before allocating
     ++times_moved_;
     memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
   }

@@ -14,51 +14,51 @@
 
 namespace spectr {
 
-/// What kernel calls depend on of a pass, beside the places of their memory: passes that have this in common
-/// replay one recording.
+/// The properties of a pass on which its kernel calls depend. Passes with equal shapes, and unchanged memory
+/// locations, replay the same recording.
 struct PassShape {
   std::size_t rows = 0, wanted = 0;
-  std::size_t items = 0;   ///< that attention has room for
-  std::size_t moves = 0;   ///< that there is room for
-  std::size_t states = 0;  ///< that there is room for, where there are recurrent layers, and
-  std::size_t texts = 0;   ///< that the rows belong to
-  std::size_t words = 0;   ///< of sequences' own words, for all wanted rows: that there is room for
-  std::size_t logits = 0;  ///< which memory its logits go to
+  std::size_t items = 0;   ///< capacity for attention items
+  std::size_t moves = 0;   ///< capacity for moves
+  std::size_t states = 0;  ///< capacity for states, if there are recurrent layers
+  std::size_t texts = 0;   ///< number of sequences, if there are recurrent layers
+  std::size_t words = 0;   ///< capacity for extra tokens of all wanted rows
+  std::size_t logits = 0;  ///< index of the pass's logits in the pool
 
   friend auto operator<=>(const PassShape&, const PassShape&) = default;
 };
 
-/// What a pass is about, as the bytes that its kernel calls read: moves, embeddings, angles, what attends to
-/// what. All of it is one piece of memory, written at once, and each part has a place by the pass's shape;
-/// rows for sequences' own words alone stay on the device.
+/// The inputs of a pass's kernel calls: moves, embeddings, RoPE angles, attention plans. They are one
+/// allocation, uploaded in one piece; the offset of each part is determined by the pass's shape. Only the
+/// head rows of extra tokens are kept on the device between passes.
 class PassData {
  public:
-  /// Rows of a text that read its chunks together: more would leave groups of threads without work.
+  /// Rows of a sequence that share attention chunks. More would leave too few work groups.
   static constexpr std::size_t rows_together(std::size_t rows) { return rows > 16 ? 2 : 1; }
 
-  /// All must outlive it.
+  /// All arguments must outlive it.
   PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device);
 
-  /// Plans a pass, and gives its shape but for the logits. Returns whether the memory lies elsewhere now.
-  /// Throws std::bad_alloc.
+  /// Plans a pass and sets `shape`, except the logits. Returns true if the memory was reallocated. Throws
+  /// std::bad_alloc.
   bool plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemory& states, PassShape& shape);
-  /// Rows of all items of the plan that has most of them.
+  /// Returns the rows of partial attention results, maximum over all plans.
   std::size_t parts() const { return parts_; }
-  /// Sends it to the device.
+  /// Uploads the planned data to the device.
   Result<void> send();
 
-  // Places of what was planned last.
+  // Locations of the planned data.
   Slice move_count() const { return at(places_.move_count); }
   Slice moves() const { return at(places_.moves); }
   Slice wanted() const { return at(places_.wanted); }      ///< [wanted] rows
   Slice embedded() const { return at(places_.embedded); }  ///< [rows][width]
-  /// [rows][layers · d], √d times what LayerEmbeddingSpec::tokens has.
+  /// [rows][layers · d]: rows of LayerEmbeddingSpec::tokens, scaled by √d.
   Slice layer_embedded() const { return at(places_.layer_embedded); }
   Slice words() const { return at(places_.words); }  ///< [words] OwnWords
   call::Rows own_rows() const { return own_rows_.rows(); }
   Slice written() const { return at(places_.written); }  ///< [rows] PoolSlots
   Slice listed() const { return at(places_.listed); }
-  /// Of a layer: [rows][dims / 2] pairs, and [rows] scales of queries, if they differ.
+  /// [rows][dims / 2] pairs for a layer, and [rows] query scales if they depend on the position.
   Slice angles(std::size_t layer) const { return at(places_.angles[layers_[layer].rope]); }
   Slice scales(std::size_t layer) const;
   Slice items(std::size_t layer) const { return at(places_.items[layers_[layer].window]); }
@@ -71,7 +71,7 @@ class PassData {
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  /// Which of the following a layer has.
+  /// Indices of a layer's entries in the lists below.
   struct Layer {
     std::size_t rope = 0, temperature = none, window = 0;
   };
@@ -83,7 +83,7 @@ class PassData {
       return a.spec.scale == b.spec.scale && a.spec.period == b.spec.period && a.scale == b.scale;
     }
   };
-  /// Offsets.
+  /// Byte offsets of the parts.
   struct Places {
     std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, layer_embedded = 0, words = 0,
                 written = 0, listed = 0;
@@ -113,12 +113,12 @@ class PassData {
   StatePlan states_;
   std::size_t parts_ = 0;
   Places places_;
-  std::vector<std::byte> bytes_;  // of the pass, as they go to the device
+  std::vector<std::byte> bytes_;  // staging buffer of the pass's data
   std::vector<float> position_;
   std::unique_ptr<DeviceMemory> memory_;
   OwnRows own_rows_;
-  std::size_t times_moved_ = 0;  // of memory_
-  std::size_t told_ = 0;         // how often all had moved when plan() last told
+  std::size_t times_moved_ = 0;  // reallocations of memory_
+  std::size_t told_ = 0;         // total reallocations reported by the last plan()
 };
 
 }  // namespace spectr

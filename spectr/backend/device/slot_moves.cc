@@ -6,7 +6,7 @@
 namespace spectr {
 
 void SlotMoves::add(PoolSlot from, PoolSlot to) {
-  // First what may throw: a move is noted whole or not at all.
+  // Reserve first, because it can throw: a move is added completely or not at all.
   if (all_.capacity() - all_.size() < 2) all_.reserve(2 * all_.size() + 16);
   all_.push_back(from);
   all_.push_back(to);

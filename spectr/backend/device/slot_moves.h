@@ -8,12 +8,12 @@
 
 namespace spectr {
 
-/// Moves of slots' numbers that wait for the next pass that succeeds, in order.
+/// Slot moves that are pending for the next successful pass, in order.
 class SlotMoves {
  public:
-  /// Throws std::bad_alloc; then the move is not there.
+  /// Throws std::bad_alloc, without effect.
   void add(PoolSlot from, PoolSlot to);
-  /// Forgets those from places for which is_gone(place).
+  /// Drops all moves whose source satisfies is_gone(slot).
   template <class IsGone>
   void forget_from(IsGone is_gone) {
     std::size_t kept = 0;
@@ -26,10 +26,10 @@ class SlotMoves {
   }
   void forget() { all_.clear(); }
 
-  /// Pairs: from, to.
+  /// Returns pairs (from, to).
   const std::vector<PoolSlot>& all() const { return all_; }
 
-  /// Makes all of them without a pass, by a call that lacks but them. Throws std::bad_alloc.
+  /// Executes and drops all moves outside of a pass; `move` lacks only its list. Throws std::bad_alloc.
   Result<void> make(Device& device, call::Move move);
 
  private:

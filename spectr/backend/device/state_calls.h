@@ -7,33 +7,33 @@
 /// Kernel calls of recurrent layers.
 namespace spectr::call {
 
-/// Where a recurrent layer's numbers are in the pool of states (StateMemory): behind the place of a token,
-/// and behind that of a frame.
+/// The location of a recurrent layer's numbers in the pool of states (StateMemory): offsets relative to the
+/// location of a token, and to that of a frame.
 struct States {
   Slice pool;
   std::size_t channels, kernel;              ///< of the convolution
-  std::size_t inputs, keys, values, decays;  ///< of a token
-  std::size_t frame_inputs, frame_state;     ///< of a frame: [kernel − 1][channels], the latest first
+  std::size_t inputs, keys, values, decays;  ///< offsets in a token
+  std::size_t frame_inputs, frame_state;     ///< offsets in a frame: [kernel − 1][channels], latest first
 };
 
-/// What a pass's plan says of states (state_rows.h).
+/// The part of a pass's plan that concerns states (state_rows.h).
 struct PlannedStates {
   Slice rows, steps, texts;
   std::size_t row_count;
-  std::size_t step_count;  ///< those that there may be: further ones have no work
+  std::size_t step_count;  ///< upper bound: steps past the last do nothing
   std::size_t text_count;
 };
 
-/// The inputs of convolutions, in ⊙ by, or in, go to the rows' tokens; those of frames to the tokens before
-/// states that restore them.
+/// Stores the inputs of convolutions, in ⊙ by (or in), at the rows' tokens. For states that restore them,
+/// copies a frame's inputs to the tokens before the state.
 struct StoreInputs {
   States states;
   PlannedStates plan;
   Rows in, by;
 };
 
-/// out[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, times factor[c], where there
-/// is one; nothing of tokens that there are not. States that become frames get the inputs of the tokens
+/// Computes out[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, times factor[c], if
+/// given. Tokens before the beginning count as zeros. Frames that the pass keeps get the inputs of the tokens
 /// before them.
 struct Convolve {
   States states;
@@ -42,9 +42,9 @@ struct Convolve {
   Rows factor, out;
 };
 
-/// x = silu(x); its heads of queries and of keys get the length 1 (or what they are divided by is ε), queries
-/// are scaled, keys go to the tokens; and so do the decays a · softplus(alpha + dt_bias). x has the heads of
-/// queries, of keys, and of values.
+/// Computes x = silu(x), then normalizes each query and key head to unit length (dividing by at least ε),
+/// scales queries, and stores keys and the decays a · softplus(alpha + dt_bias) at the tokens. A row of x has
+/// the query heads, then key heads, then value heads.
 struct PrepareHeads {
   States states;
   PlannedStates plan;
@@ -54,8 +54,8 @@ struct PrepareHeads {
   float epsilon, query_scale;
 };
 
-/// Of each row and head of keys, for the i-th token of its path since its state: its key times the row's key,
-/// and times the row's query, into `out`: [row][head][2][grid_tokens].
+/// For each row and key head, computes the dot products of the key of the i-th token since the row's state
+/// with the row's key and with its query. Writes `out`: [row][head][2][grid_tokens].
 struct MultiplyKeys {
   States states;
   PlannedStates plan;
@@ -64,14 +64,14 @@ struct MultiplyKeys {
   Slice out;
 };
 
-/// The delta rule of all rows of each text, in order, by the products that MultiplyKeys gives: out = o, and
-/// what the rows add to their states goes to the tokens. States of the pass are computed on the way; a head's
-/// matrix is [key's dimension][value's dimension].
+/// Applies the delta rule to all rows of each sequence in order, using the products from MultiplyKeys. Writes
+/// the outputs o to `out`, the rows' state updates to the tokens, and the states that the pass computes. A
+/// head's state is a matrix [key dimension][value dimension].
 struct Recur {
   States states;
   PlannedStates plan;
   Slice products;
-  Rows x, beta, out;  ///< x: as in PrepareHeads
+  Rows x, beta, out;  ///< x as in PrepareHeads
   std::size_t key_heads, value_heads, dim;
 };
 

@@ -10,15 +10,15 @@
 namespace spectr {
 namespace {
 
-constexpr std::size_t place_numbers = 2;                    // that a StatePlace counts
-constexpr std::size_t largest_pool = std::size_t{1} << 32;  // numbers that places reach
+constexpr std::size_t place_numbers = 2;                    // unit of a StatePlace, in numbers
+constexpr std::size_t largest_pool = std::size_t{1} << 32;  // numbers that a StatePlace can address
 static_assert(state_grid == static_cast<std::size_t>(grid_tokens));
 
 StatePlace place_of(std::size_t number) {
   return static_cast<StatePlace>(number / place_numbers);
 }
 
-/// Places of so many numbers, behind those that there are.
+/// Reserves `numbers` numbers at `end` and returns their offset.
 std::size_t next(std::size_t& end, std::size_t numbers) {
   return std::exchange(end, end + round_up(numbers, 4));
 }
@@ -48,7 +48,7 @@ StateMemory::StateMemory(const ModelSpec& spec, Device& device) : device_(device
     state_numbers_ = std::max(state_numbers_, round_up(state, 4));
   }
   if (!is_used()) return;
-  std::vector<MoveLine> lines;  // slots of a move are places here
+  std::vector<MoveLine> lines;  // for state moves, a "slot" is a StatePlace
   for (std::size_t i = 0; i < token_numbers_; ++i)
     lines.push_back({static_cast<unsigned>(i), static_cast<unsigned>(place_numbers)});
   lines_ = device.allocate(lines.size() * sizeof(MoveLine));
@@ -76,7 +76,7 @@ std::size_t StateMemory::bytes(const CacheSize& size) const {
   return numbers(size) * sizeof(float);
 }
 
-/// The first room that nobody has, at the pool's end if need be.
+/// Returns the first sufficiently large gap in the pool; grows the pool if there is none.
 StateMemory::Piece StateMemory::take(std::size_t size) {
   std::vector<Piece> taken = {scratch_};
   for (const Cache& cache : caches_) taken.push_back(cache.piece);

@@ -11,51 +11,51 @@
 
 namespace spectr {
 
-/// What recurrent layers keep of all sequences: one pool on the device, of which each cache has a piece. In
-/// it are tokens, of the latest slots (CacheSize::recent) as a ring, with the numbers of all layers, and
-/// frames. Which of them are there is StateFrames' business.
+/// The memory of recurrent layers for all sequences: one pool on the device, of which each cache has a piece.
+/// A piece consists of tokens, a ring of the latest slots (CacheSize::recent) with the numbers of all layers,
+/// and of frames. StateFrames manages which of them are valid.
 ///
-/// Kernel calls find a token or a frame by its place in the pool, which passes send, and a layer's numbers at
-/// a fixed distance from there (call::States).
+/// Kernel calls locate a token or a frame by its StatePlace, which passes upload, and a layer's numbers by a
+/// fixed offset from there (call::States).
 class StateMemory {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
   StateMemory(const ModelSpec& spec, Device& device);
 
-  /// Whether there are recurrent layers.
+  /// Returns true if the model has recurrent layers.
   bool is_used() const { return token_numbers_ > 0; }
 
-  /// Takes the cache's memory. Throws std::bad_alloc; then it is not open.
+  /// Allocates the cache's memory. Throws std::bad_alloc; the cache is then not open.
   void open(CacheId cache, const CacheSize& size);
-  /// Forgets the moves in it, too.
+  /// Closes a cache and drops pending moves within it.
   void close(CacheId cache);
   std::size_t bytes(const CacheSize& size) const;
-  /// See Ops::copy_cache; the moves that wait for a pass come first. Throws std::bad_alloc.
+  /// See Ops::copy_cache. Executes pending moves first. Throws std::bad_alloc.
   void copy(const CacheCopy& copy);
-  /// Lets states that are not kept have memory while a layer is computed. Throws std::bad_alloc.
+  /// Reserves scratch memory for states that are computed but not kept. Throws std::bad_alloc.
   void take_scratch(std::size_t states);
-  /// How often the pool has come to lie elsewhere.
+  /// Returns how often the pool was reallocated.
   std::size_t times_moved() const { return times_moved_; }
 
   StatePlace token(CacheId cache, std::size_t slot) const;
   StatePlace frame(CacheId cache, std::size_t frame) const;
   StatePlace scratch(std::size_t state) const;
-  /// Requires: the layer is a recurrent one.
+  /// Requires: the layer is recurrent.
   call::States of(std::size_t layer) const;
 
-  /// Notes a move for the next pass that succeeds.
+  /// Adds a move to those pending for the next successful pass.
   void add(const SlotMove& move);
-  /// All of them, in order.
+  /// Returns all pending moves as pairs (from, to), in order.
   const std::vector<PoolSlot>& moves() const { return moves_.all(); }
   void forget_moves() { moves_.forget(); }
-  /// What moves do, but for where they are said. Requires: is_used().
+  /// Returns a move call without its list of moves. Requires: is_used().
   call::Move move() const;
 
-  /// The first error of the device.
+  /// Returns the first error of the device.
   const Result<void>& state() const { return state_; }
 
  private:
-  /// A part of the pool, in numbers.
+  /// A range of the pool, in numbers.
   struct Piece {
     std::size_t begin = 0, size = 0;
     std::size_t end() const { return begin + size; }
@@ -76,11 +76,11 @@ class StateMemory {
 
   Device& device_;
   std::vector<call::States> layers_;
-  std::size_t token_numbers_ = 0, frame_numbers_ = 0;  // of all layers
-  std::size_t state_numbers_ = 0;                      // of the layer that has most of them
+  std::size_t token_numbers_ = 0, frame_numbers_ = 0;  // over all layers
+  std::size_t state_numbers_ = 0;                      // maximum over layers
   std::unique_ptr<DeviceMemory> lines_, pool_;
   std::size_t size_ = 0, times_moved_ = 0;  // of the pool
-  std::vector<Cache> caches_;               // those that are not open have nothing
+  std::vector<Cache> caches_;               // closed ones have empty pieces
   Piece scratch_;
   SlotMoves moves_;
   Result<void> state_;

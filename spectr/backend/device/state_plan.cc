@@ -25,7 +25,7 @@ StateStep step_of(const PassBatch& batch, const GridState& state, const StateMem
     step.tokens[i] = -1;
     if (state.grid == 0) continue;
     const std::size_t position = static_cast<std::size_t>(state.grid) - state_grid + i;
-    // What is restored is of the text, whose slots are its positions.
+    // Restored states belong to the sequence itself, whose slots equal its positions.
     const std::size_t slot =
         is_computed(state) ? batch.slot_at(static_cast<std::size_t>(state.row), position) : position;
     step.tokens[i] = memory.token(state.cache, slot);

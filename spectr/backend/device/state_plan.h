@@ -8,14 +8,14 @@
 
 namespace spectr {
 
-/// A pass's states, planned on the host: where the tokens and the states are that its rows need.
+/// The host's plan of a pass's recurrent states: the locations of the tokens and states that its rows need.
 struct StatePlan {
   std::vector<StateRow> rows;
   std::vector<StateStep> steps;
   std::vector<StateText> texts;
 };
 
-/// Takes scratch memory for the states that are computed and not kept. Throws std::bad_alloc.
+/// Plans a pass. Takes scratch memory for states that are computed but not kept. Throws std::bad_alloc.
 void plan_states(const PassBatch& batch, StateMemory& memory, StatePlan& plan);
 
 }  // namespace spectr

@@ -27,7 +27,7 @@ class ReferenceLogits final : public PassLogits {
  private:
   std::vector<std::vector<double>> rows_;
   std::vector<float> features_;
-  std::size_t width_;  // of a row's features
+  std::size_t width_;  // per row
 };
 
 template <class Number>
@@ -276,7 +276,7 @@ class ReferenceOps final : public Ops {
   void convolve(const BlockConvolutionSpec& spec, std::size_t side, Buffer buffer) override {
     const std::size_t groups = spec_.width / spec.group;
     const std::vector<Number> z = buffers_[static_cast<std::size_t>(buffer)];
-    std::size_t t = 0;  // of the row in its block
+    std::size_t t = 0;  // position of the row in its block
     for (std::size_t r = 0; r < batch_->rows(); ++r, ++t) {
       if (r == 0 || batch_->caches[r] != batch_->caches[r - 1]) t = 0;
       const std::span<const Number> factors = row(Buffer::factors, r);
@@ -309,7 +309,7 @@ class ReferenceOps final : public Ops {
     }
   }
 
-  /// The logits of all tokens.
+  /// Returns the logits of all tokens.
   std::vector<double> spread(const HeadSpec& spec, std::span<const Number> normed,
                              std::span<const Number> shortlist, const OwnWords& own) const {
     std::vector<double> row(spec_.vocabulary, -std::numeric_limits<double>::infinity());
@@ -332,8 +332,8 @@ class ReferenceOps final : public Ops {
   std::array<std::vector<Number>, buffer_count> buffers_;
   const PassBatch* batch_ = nullptr;
   std::vector<std::vector<double>> rows_;                  // logits of the current pass
-  std::vector<float> features_;                            // of its rows
-  std::vector<std::unique_ptr<const PassLogits>> logits_;  // of the last pass, and those that are held
+  std::vector<float> features_;                            // features of the pass's rows
+  std::vector<std::unique_ptr<const PassLogits>> logits_;  // of the last pass, and all that are held
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 namespace spectr {
 
-/// The twin that every backend is tested against: plain loops over unpacked weights, nothing fused, one
-/// thread, every sum from left to right. Slow; for small models. Weights are what the file's formats define,
-/// nothing else is rounded but to the numbers that it computes with and to the types of keys and values.
+/// The reference implementation that all backends are tested against: plain loops over dequantized weights,
+/// without fusion, single-threaded, with sums from left to right. Slow; for small models. Nothing is rounded
+/// except to the precision of computation and to the KV types.
 class ReferenceBackend final : public Backend {
  public:
   enum class Precision { f32, f64 };

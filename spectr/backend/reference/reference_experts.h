@@ -12,7 +12,7 @@
 
 namespace spectr {
 
-/// Experts and their weights, by the router's outputs: as ExpertsSpec says.
+/// Returns the chosen experts and their weights, given the router's outputs, as ExpertsSpec defines them.
 template <class Number>
 std::vector<std::pair<std::size_t, Number>> choose_by_definition(const ExpertsSpec& spec,
                                                                  const ReferenceWeights<Number>& numbers,

@@ -16,13 +16,13 @@
 
 namespace spectr {
 
-/// Attention and recurrent layers as their definitions have them: every row looks at all slots of its path. A
-/// recurrent layer keeps the inputs of all its tokens, and computes its state from the first one on for every
-/// row that does not follow the one before it: neither grid nor frames.
+/// Attention and recurrent layers by definition: every row attends to all slots of its path. A recurrent
+/// layer keeps the inputs of all tokens; it recomputes its state from the first token for every row that does
+/// not continue the preceding row. There is neither grid nor frames.
 template <class Number>
 class ReferenceMixers {
  public:
-  /// Both must outlive it.
+  /// All arguments must outlive it.
   ReferenceMixers(const ModelSpec& spec, const KvTypes& kv, const ReferenceWeights<Number>& weights)
       : spec_(spec), kv_(kv), weights_(weights) {}
 
@@ -119,7 +119,7 @@ class ReferenceMixers {
     }
   }
 
-  /// Keeps b ⊙ u of a row, and computes c ⊙ (its convolution).
+  /// Stores b ⊙ u of a row, and computes c ⊙ (its convolution).
   void convolve(std::size_t layer, std::size_t row, std::span<const Number> in, std::span<Number> out) {
     const ShortConvolutionSpec& spec = *spec_.layers[layer].short_convolution();
     const std::size_t width = spec.out.in;
@@ -130,8 +130,8 @@ class ReferenceMixers {
     for (std::size_t c = 0; c < width; ++c) out[c] = in[width + c] * sums[c];
   }
 
-  /// Keeps a row's convolution inputs and gates, and runs the recurrence over its path. To be called for
-  /// every row of a layer in their order.
+  /// Stores a row's convolution inputs and gates, and runs the recurrence over its path. Must be called for
+  /// all rows of a layer in order.
   void run_delta_net(std::size_t layer, std::size_t row, std::span<const Number> qkv,
                      std::span<const Number> z, std::span<const Number> beta, std::span<const Number> alpha,
                      std::span<Number> out) {
@@ -190,7 +190,7 @@ class ReferenceMixers {
   }
 
  private:
-  /// By slot: [slots, key_numbers] and [slots, value_numbers].
+  /// Indexed by slot: [slots, key_numbers] and [slots, value_numbers].
   struct Cache {
     std::vector<Number> keys, values;
   };
@@ -219,7 +219,7 @@ class ReferenceMixers {
   }
   Cache& cache_of(std::size_t row, std::size_t layer) { return caches_[batch_->caches[row]][layer]; }
 
-  /// Whether the path of a row is that of the row before it, and itself.
+  /// Returns true if the row's path is that of the preceding row plus the row itself.
   bool follows(std::size_t row) const {
     if (row == 0 || batch_->caches[row] != batch_->caches[row - 1]) return false;
     const std::size_t before = batch_->attended(row - 1);
@@ -242,7 +242,7 @@ class ReferenceMixers {
     for (Number& number : y) number += a * *of_x++;
   }
 
-  /// Numbers of heads, side by side, as the type keeps them.
+  /// Rounds the numbers of contiguous heads to a KV type.
   static void store(KvType type, std::size_t head_dim, std::span<const Number> x, std::span<Number> out) {
     for (std::size_t j = 0; j < x.size(); ++j) {
       out[j] = type == KvType::f16 ? Number(f16_to_float(round_to_f16(static_cast<float>(x[j])).bits)) : x[j];
@@ -258,7 +258,7 @@ class ReferenceMixers {
     }
   }
 
-  /// Σ_j w[c][j] input[p − kernel + 1 + j][c] of a position of a row's path.
+  /// Computes Σ_j w[c][j] input[p − kernel + 1 + j][c] at position p of a row's path.
   std::vector<Number> convolution(std::size_t layer, std::size_t row, std::size_t position, WeightId weight,
                                   std::size_t kernel) {
     std::vector<Number> sums(key_numbers(layer));
@@ -272,7 +272,7 @@ class ReferenceMixers {
     return sums;
   }
 
-  /// Normalizes and turns the vectors of all heads, side by side.
+  /// Normalizes and rotates the vectors of all heads, which are contiguous.
   void prepare_heads(const AttentionSpec& spec, const std::optional<NormSpec>& norm, std::size_t row,
                      std::span<Number> heads) const {
     if (norm && spec.norms_whole_vector) weights_.normalize(*norm, heads, heads);
@@ -303,7 +303,7 @@ class ReferenceMixers {
   const ReferenceWeights<Number>& weights_;
   std::map<CacheId, std::vector<Cache>> caches_;  // by layer
   std::map<CacheId, std::size_t> contexts_;
-  std::map<std::size_t, std::vector<Number>> states_;  // by layer, of the last row: [heads, keys, values]
+  std::map<std::size_t, std::vector<Number>> states_;  // by layer, after the last row: [heads, keys, values]
   const PassBatch* batch_ = nullptr;
 };
 

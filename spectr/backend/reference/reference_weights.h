@@ -10,8 +10,8 @@
 
 namespace spectr {
 
-/// A model's weights as their formats define them, and what is computed from one row with them: loops as the
-/// definitions have them, one number after the other, in Number.
+/// A model's dequantized weights, and computations on single rows with them, by definition: scalar loops in
+/// the type Number.
 template <class Number>
 class ReferenceWeights {
  public:
@@ -41,7 +41,7 @@ class ReferenceWeights {
     }
   }
 
-  /// Of as many numbers as x has; without a weight where `weight` is null.
+  /// Normalizes x.size() numbers; `weight` may be null.
   static void normalize(NormSpec::Kind kind, float epsilon, const std::vector<float>* weight,
                         const std::vector<float>* bias, std::span<const Number> x, std::span<Number> out) {
     const auto n = static_cast<Number>(x.size());
@@ -58,7 +58,7 @@ class ReferenceWeights {
     }
   }
 
-  /// The numbers that the norm has weights for, of x and out.
+  /// Normalizes the first numbers of x: as many as the norm has weights.
   void normalize(const NormSpec& spec, std::span<const Number> x, std::span<Number> out) const {
     const std::vector<float>& weight = numbers_[spec.weight];
     normalize(spec.kind, spec.epsilon, &weight, spec.bias ? &numbers_[*spec.bias] : nullptr,
@@ -75,13 +75,13 @@ Number sigmoid_of(Number z) {
   return 1 / (1 + std::exp(-z));
 }
 
-/// cap · tanh(x / cap), or x without a cap.
+/// Returns cap · tanh(x / cap), or x if there is no cap.
 template <class Number>
 Number capped(float cap, Number x) {
   return cap > 0 ? Number(cap) * std::tanh(x / Number(cap)) : x;
 }
 
-/// act(gate) · up.
+/// Returns act(gate) · up.
 template <class Number>
 Number activated(Activation activation, float clamp, Number gate, Number up) {
   switch (activation) {

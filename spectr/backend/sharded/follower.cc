@@ -24,7 +24,7 @@
 namespace spectr {
 namespace {
 
-/// A rank's part of a model, and what is kept of the leader's sequences and passes.
+/// A rank's part of a model, with its copies of the leader's sequences and passes.
 class Part {
  public:
   static Result<std::unique_ptr<Part>> load(Gguf file, const LoadOrder& order, const Backend& backend,
@@ -105,7 +105,7 @@ class Part {
         tokens_(tokens),
         link_(std::make_shared<RankLink>(communicator)) {}
 
-  /// Caches have numbers of their own here.
+  /// Replaces the leader's cache ids by this rank's.
   void translate(PassBatch& batch) const {
     for (SlotMove& move : batch.moves) move.cache = *caches_[move.cache];
     for (CacheId& cache : batch.caches) cache = *caches_[cache];
@@ -114,12 +114,12 @@ class Part {
 
   Gguf file_;
   ModelSpec spec_;
-  Range tokens_;  // whose logits it has, where ranks share rows
+  Range tokens_;  // tokens whose logits this rank has, if split by rows
   std::shared_ptr<RankLink> link_;
   std::vector<std::vector<std::byte>> copies_;
   std::unique_ptr<Ops> ops_;
-  std::vector<std::optional<CacheId>> caches_;  // by the leader's number
-  std::vector<HeldLogits> passes_;              // by the leader's place
+  std::vector<std::optional<CacheId>> caches_;  // by the leader's id
+  std::vector<HeldLogits> passes_;              // by the leader's slot
 };
 
 std::unexpected<Error> senseless(const Communicator& communicator) {
@@ -144,7 +144,7 @@ class Follower {
   Follower(Communicator& communicator, std::unique_ptr<Part> part)
       : communicator_(communicator), part_(std::move(part)) {}
 
-  /// Until the model's end.
+  /// Serves messages until the model is closed.
   Result<void> run() {
     std::vector<std::byte> bytes;
     for (;;) {
@@ -250,7 +250,7 @@ Result<bool> follow(Communicator& communicator, const Backend& backend,
 
   Result<Gguf> file = open_same(what, open);
   SPECTR_TRY_VOID(answer(file ? "" : file.error().message));
-  SPECTR_TRY_VOID(communicator.broadcast(bytes));  // whether everybody has the file
+  SPECTR_TRY_VOID(communicator.broadcast(bytes));  // true if all ranks have the file
   if (!MessageReader(bytes).get(order)) return senseless(communicator);
   if (order == Order::end) return true;
   if (order != Order::load || !file) return senseless(communicator);

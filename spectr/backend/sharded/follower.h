@@ -10,11 +10,11 @@
 
 namespace spectr {
 
-/// Does what the leader says for one model, from loading a part of it to its end: what a rank is for that
-/// does not lead. `open` opens this rank's copy of the file; a file that cannot be opened, is another than
-/// the leader's or cannot be loaded is the leader's error. Returns whether the leader may load another one.
-/// Error: of the communicator, or an order that makes no sense. Throws std::bad_alloc where a pass has no
-/// memory here.
+/// Serves the leader as a non-leading rank for one model, from loading its part until the model is closed.
+/// `open` opens this rank's copy of the file. If it cannot be opened or loaded, or differs from the leader's,
+/// the error is reported to the leader. Returns true if the leader may load another model. Errors: those of
+/// the communicator, and a malformed message. Throws std::bad_alloc if a pass runs out of memory on this
+/// rank.
 Result<bool> follow(Communicator& communicator, const Backend& backend,
                     const std::function<Result<Gguf>()>& open, ThreadPool* pool);
 

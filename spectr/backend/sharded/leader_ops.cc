@@ -106,7 +106,7 @@ void LeaderOps::begin(const PassBatch& batch) {
     pass_.unlock();
     throw;
   }
-  if (current_ != nullptr) current_->take({}, 0);  // what they hold may be used again
+  if (current_ != nullptr) current_->take({}, 0);  // frees the logits it held, for reuse
   wanted_ = batch.wanted.size();
   tell(Order::pass, [&](MessageWriter& out) {
     out.put(current_ == nullptr ? 0U : current_->place());
@@ -118,7 +118,7 @@ void LeaderOps::head(const HeadSpec& spec) {
   try {
     ForwardingOps::head(spec);
   } catch (const std::bad_alloc&) {
-    pass_.unlock();  // the others' part of the pass ends here, too
+    pass_.unlock();  // the other ranks' part of the pass ends here as well
     throw;
   }
 }

@@ -13,12 +13,12 @@ namespace spectr {
 
 class SharedLogits;
 
-/// The leader's operations: tells the other ranks what to do before it does so itself, and, where each has
-/// the logits of some tokens, answers questions about logits with their answers. Questions may come from any
-/// threads, between passes.
+/// The leader's operations: broadcasts each operation to the other ranks before it runs locally. If the
+/// vocabulary is split over the ranks, it also answers queries about logits by gathering partial answers.
+/// Queries can come from any thread, between passes.
 class LeaderOps final : public ForwardingOps {
  public:
-  /// `ops`: of its own part, with the same link.
+  /// `ops` computes the leader's own part. Requires: it uses the same link.
   LeaderOps(std::unique_ptr<RankOps> ops, std::shared_ptr<RankLink> link, Split split,
             std::size_t vocabulary);
   ~LeaderOps() override;
@@ -32,14 +32,14 @@ class LeaderOps final : public ForwardingOps {
   Result<HeldLogits> finish() override;
   Result<void> check_alive() override;
 
-  /// What every rank answers, the leader `mine`. Throws RankFailure.
+  /// Returns the answers of all ranks, by rank; the leader's own is `mine`. Throws RankFailure.
   std::vector<std::vector<std::byte>> ask(const Question& question, std::span<const std::byte> mine);
 
  private:
-  /// Tells the others what to do, with what `put` writes behind it. False where the communicator has failed.
+  /// Broadcasts `what` and the arguments that `put` writes. Returns false if the communicator has failed.
   template <class Put>
   bool tell(Order what, const Put& put);
-  /// Whether all ranks could do what they were told.
+  /// Returns true if the last message succeeded on all ranks.
   bool all_could();
   SharedLogits& free_logits();
 
@@ -47,10 +47,10 @@ class LeaderOps final : public ForwardingOps {
   Split split_;
   std::size_t vocabulary_;
   std::size_t reserved_ = 0;
-  std::mutex mutex_;                                   // of the link
-  std::unique_lock<std::mutex> pass_;                  // holds it during a pass
-  std::vector<std::unique_ptr<SharedLogits>> logits_;  // those of passes, by place
-  SharedLogits* current_ = nullptr;                    // of the pass, and how many rows it wants
+  std::mutex mutex_;                                   // guards the link
+  std::unique_lock<std::mutex> pass_;                  // holds the lock during a pass
+  std::vector<std::unique_ptr<SharedLogits>> logits_;  // pooled, by slot
+  SharedLogits* current_ = nullptr;                    // of the current pass; wanted_ is its number of rows
   std::size_t wanted_ = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace spectr {
 
-/// How far somebody has come, for others to wait for; `gone` beside it where there will be nothing more.
+/// A counter that other threads can wait on. The bit `gone` is set once it will not increase any more.
 class Count {
  public:
   static constexpr std::uint64_t gone = std::uint64_t{1} << 63;
@@ -19,14 +19,14 @@ class Count {
   void add() { count_.fetch_add(1, std::memory_order_release), count_.notify_all(); }
   void end() { count_.fetch_or(gone), count_.notify_all(); }
   std::uint64_t load() const { return count_.load(std::memory_order_acquire); }
-  /// Until it is no longer `seen`.
+  /// Blocks until the value differs from `seen`.
   void wait(std::uint64_t seen) const { count_.wait(seen, std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint64_t> count_ = 0;
 };
 
-/// Messages from one thread to another, in their order.
+/// A FIFO queue of messages between two threads, one of which writes.
 class Mailbox {
  public:
   void put(std::span<const std::byte> message) {
@@ -36,7 +36,7 @@ class Mailbox {
     }
     puts.add();
   }
-  /// Requires: one is there.
+  /// Pops the oldest message. Requires: the queue is not empty.
   std::vector<std::byte> take() {
     std::vector<std::byte> message;
     {
@@ -48,7 +48,7 @@ class Mailbox {
     return message;
   }
 
-  Count puts, takes;  ///< so many have been
+  Count puts, takes;  ///< numbers of put() and take() calls so far
 
  private:
   std::mutex mutex_;

@@ -15,7 +15,7 @@
 
 namespace spectr {
 
-/// Values one behind the other, as their bytes stand in memory: ranks are of one build and one byte order.
+/// Serializes values as their in-memory bytes: all ranks run the same build with the same byte order.
 class MessageWriter {
  public:
   template <class T>
@@ -41,7 +41,7 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// The same, read back. What was not written gives false, and everything behind it, too.
+/// Deserializes what MessageWriter wrote. If too few bytes are left, this read and all later ones fail.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -75,48 +75,48 @@ class MessageReader {
   std::span<const std::byte> bytes_;
 };
 
-/// What the leader tells the others to do.
+/// The messages of the leader to the other ranks, with their arguments.
 enum class Order : std::uint8_t {
   load,         ///< LoadOrder
   reserve,      ///< rows
   open_cache,   ///< CacheId, CacheSize
   close_cache,  ///< CacheId
   copy_cache,   ///< CacheCopy
-  move,         ///< of a pass that the leader has no memory for: its moves
-  pass,         ///< the place of its logits, its batch
+  move,         ///< the moves of a pass for which the leader had no memory
+  pass,         ///< the slot of its logits, its batch
   ask,          ///< Question
-  answer,       ///< to say that one is there
-  times,        ///< to say what passes have taken since they were last told
+  answer,       ///< no arguments: the rank replies that it is alive
+  times,        ///< no arguments: the rank replies with its RankTimes since the last request
   sums,         ///< Rounds
   ring,         ///< Rounds
-  end,          ///< of the model
+  end,          ///< no arguments: closes the model
 };
 
-/// A model to load a part of, as the leader does.
+/// Asks each rank to load its part of a model with the leader's settings.
 struct LoadOrder {
-  std::size_t ranks;  ///< that share it
+  std::size_t ranks;  ///< number of ranks that share the model
   Split split;
-  std::uint64_t fingerprint;  ///< of the leader's file
-  std::uint64_t build;        ///< of the program
+  std::uint64_t fingerprint;  ///< of the leader's model file
+  std::uint64_t build;        ///< identity of the program build
   KvChoice kv;
   RopeChoice rope;
 };
 
-/// Of a row of logits.
+/// A query about one row of logits.
 struct Question {
   enum class Kind : std::uint8_t { at, top, log_sum_exp, values };
   Kind kind;
-  std::uint32_t pass;  ///< the place of its logits
+  std::uint32_t pass;  ///< slot of the pass's logits
   std::size_t row, size;
-  Token token = 0;         ///< of at
-  std::size_t k = 0;       ///< of top
-  double temperature = 1;  ///< of log_sum_exp
+  Token token = 0;         ///< for `at`
+  std::size_t k = 0;       ///< for `top`
+  double temperature = 1;  ///< for `log_sum_exp`
 };
 
 void put_copy(MessageWriter& out, const CacheCopy& copy);
 bool get_copy(MessageReader& in, CacheCopy& copy);
 
-/// A batch without words of its own (a head that is shared has no shortlist).
+/// Serializes a batch, except its extra tokens: a head split over ranks has no shortlist.
 void put_batch(MessageWriter& out, const PassBatch& batch);
 bool get_batch(MessageReader& in, PassBatch& batch);
 

@@ -22,13 +22,13 @@ Result<void> check_sharing(const ModelSpec& spec, std::initializer_list<Feature>
 
 namespace {
 
-/// Replaces a model's weights by a rank's, a part of those of each layer.
+/// Replaces a model's weights by one rank's part of each layer.
 class PartOfLayers {
  public:
   PartOfLayers(ModelSpec& spec, RankOf who) : spec_(spec), who_(who), kept_(spec) {}
 
   Result<void> take_all() {
-    // All but what reads the whole of a row, or keeps one state for all heads.
+    // Features that need a whole row, or keep one state for all heads, cannot be split.
     SPECTR_TRY_VOID(check_sharing(
         spec_, {Feature::whole_vector_norms, Feature::latent_attention, Feature::recurrent_mixer,
                 Feature::short_convolution, Feature::layer_embeddings, Feature::shortlist}));
@@ -46,7 +46,7 @@ class PartOfLayers {
   }
 
  private:
-  /// The tokens that never come, counted from the rank's first one on.
+  /// Keeps the forbidden tokens of the rank's range, relative to its first token.
   void take_forbidden(const Range& tokens) {
     std::vector<Token> own;
     for (const Token token : spec_.head.forbidden) {
@@ -117,7 +117,7 @@ class PartOfLayers {
                  who_.ranks);
   }
 
-  /// Some of a matrix's rows, or of a vector's numbers.
+  /// Returns a range of a matrix's rows, or of a vector's elements.
   WeightId rows(WeightId id, Range range) {
     WeightSpec weight = spec_.weight(id);
     (weight.is_vector ? weight.cols : weight.rows) = range.size;

@@ -8,15 +8,15 @@
 
 namespace spectr {
 
-/// Takes a rank's part out of a model, each layer's matrices being shared: heads of attention with their
-/// queries, keys and values, columns of feed-forward blocks, experts, tokens of the embedding and of the
-/// head. What a rank computes of a block's output is a summand: the ranks' sum is the block's. Biases of
-/// outputs and learned positions are rank 0's; norms and routers are everybody's. Error: heads that the ranks
-/// do not divide, blocks of a format that would be cut, fewer things than ranks, or what cannot be shared so,
-/// by name.
+/// Reduces a model to one rank's tensor-parallel part. Ranks split the attention heads (queries, keys,
+/// values), the columns of feed-forward blocks, the experts, and the vocabulary of the embedding and the
+/// head. A block's output is the sum of the ranks' partial outputs. Output biases and learned positions
+/// belong to rank 0; norms and routers are replicated. Errors, naming the cause: a number of heads not
+/// divisible by the number of ranks, quantization blocks that would be cut, fewer pieces than ranks, or an
+/// unsupported feature.
 Result<void> take_part_of_layers(ModelSpec& spec, RankOf who);
 
-/// Whether ranks can share a model of all features but these. Error: it has one, by the key that says so.
+/// Fails if a model has a feature that ranks cannot split; `indivisible` lists some. Error: names its key.
 Result<void> check_sharing(const ModelSpec& spec, std::initializer_list<Feature> indivisible);
 
 }  // namespace spectr

@@ -19,7 +19,7 @@ std::uint64_t bytes_of(std::span<const WeightSpec> weights) {
   return bytes;
 }
 
-/// What the leader has beside its layers.
+/// Keeps the weights that the leader has in addition to its layers.
 void keep_outer(ModelSpec& spec, PartWeights& kept) {
   kept.keep(spec.embed.tokens);
   kept.keep(spec.embed.positions);
@@ -39,8 +39,8 @@ std::uint64_t layer_bytes(const ModelSpec& spec, LayerSpec layer) {
   return bytes_of(kept.take());
 }
 
-/// Layers that follow one another and stay together: one, or those between keys and values and who reads
-/// them.
+/// Consecutive layers that must stay together: a single layer, or all from one that computes keys and values
+/// to the last one that reuses them.
 struct Group {
   std::size_t layers = 0;
   std::uint64_t bytes = 0;
@@ -78,7 +78,7 @@ Result<std::vector<Range>> stages_of(const ModelSpec& spec, std::size_t ranks) {
   std::vector<Range> stages;
   std::size_t next = 0, layers = 0;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    // A rank takes what brings it nearer to its share, and leaves something to each that comes.
+    // Take a group if that brings the rank closer to its share, but leave one for each later rank.
     const std::size_t behind = ranks - rank - 1;
     Range stage{layers, 0};
     const auto takes_next = [&] {

@@ -8,13 +8,13 @@
 
 namespace spectr {
 
-/// The layers of each rank, where each has some that follow one another: so that all have as nearly the same
-/// bytes of weights as whole layers allow, embedding and head being the leader's. Error: fewer layers than
-/// ranks, or layers that share keys and values and would be parted.
+/// Returns each rank's consecutive range of layers, such that the weight bytes per rank are as equal as whole
+/// layers allow; the leader also has the embedding and the head. Errors: fewer layers than ranks, counting
+/// layers that share keys and values as one.
 Result<std::vector<Range>> stages_of(const ModelSpec& spec, std::size_t ranks);
 
-/// Takes a rank's layers out of a model; the leader has the embedding and the head beside its own. Error: of
-/// stages_of(), or what cannot be shared so, by name.
+/// Reduces a model to one rank's pipeline stage; the leader also keeps the embedding and the head. Errors:
+/// those of stages_of(), and unsupported features by name.
 Result<void> take_stage(ModelSpec& spec, RankOf who);
 
 }  // namespace spectr

@@ -23,11 +23,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What messages are for. A rank that is at another call sends another one than is waited for.
+// Message tags. A mismatch of tags reveals ranks that are in different calls.
 constexpr int orders = 1, answers = 2, numbers = 3, sums = 4, passed_on = 5;
 constexpr std::size_t largest_message = std::numeric_limits<int>::max();
-// Numbers travel in pieces that MPI sends at once: before larger ones over TCP it asks whether there is room,
-// and two more messages pass.
+// Numbers are sent in pieces small enough for MPI's eager protocol: larger messages over TCP need a
+// rendezvous, which costs two more messages.
 constexpr std::size_t piece = std::size_t{32} << 10;
 
 std::string text_of(int code) {
@@ -37,13 +37,13 @@ std::string text_of(int code) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-/// Waits as long as somebody is patient: spins, then yields, then sleeps, a small part of what it has waited.
+/// Polls with backoff: spins, then yields, then sleeps for a small fraction of the time waited so far.
 class Waiting {
  public:
   Waiting(Patience patience, std::chrono::milliseconds usual)
       : is_endless_(patience == Patience::endless), usual_(usual), begin_(Clock::now()) {}
 
-  /// False where patience is at its end.
+  /// Waits a moment. Returns false on timeout.
   bool goes_on() {
     constexpr int spins = 2000, yields = 2000;
     if (++turns_ < spins) return true;
@@ -63,9 +63,9 @@ class Waiting {
   int turns_ = 0;
 };
 
-/// Every message is received into, and sent from, memory of the communicator. A rank that is late can still
-/// write to or read from the memory of a request after the wait for it has failed, when the caller's memory
-/// may be gone. After a failure nothing here is used again, and it lives until the job is aborted.
+/// All messages are sent from and received into memory of the communicator: a late rank can still access the
+/// buffer of a request after the wait for it has failed, when the caller's memory may be gone. After a
+/// failure the communicator is not used any more, but stays alive until the job is aborted.
 class MpiCommunicator final : public Communicator {
  public:
   explicit MpiCommunicator(std::chrono::milliseconds patience) : patience_(patience) {
@@ -83,7 +83,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   bool has_failed() const { return failure_.has_value(); }
-  /// Waits until everything that was sent has been taken, unless a rank has failed.
+  /// Waits until all sent messages have been received, unless a rank has failed.
   void finish() {
     if (!failure_) (void)forget_orders(0);
   }
@@ -151,11 +151,11 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
-  /// A message that is under way.
+  /// A message in flight.
   struct Pending {
     MPI_Request request;
     int other;
-    std::size_t bytes;  // that it must have, of one that is received
+    std::size_t bytes;  // expected size, if it is received
     bool is_received;
   };
 
@@ -185,7 +185,7 @@ class MpiCommunicator final : public Communicator {
     pending.push_back(one);
     return {};
   }
-  /// The same of numbers, in pieces.
+  /// Sends numbers in pieces of at most `piece` bytes.
   Result<void> send_numbers(int other, int tag, std::span<const float> all, std::vector<Pending>& pending) {
     for (auto bytes = std::as_bytes(all); !bytes.empty();) {
       const std::size_t size = std::min(bytes.size(), piece);
@@ -202,7 +202,7 @@ class MpiCommunicator final : public Communicator {
     }
     return {};
   }
-  /// A message of just so many bytes.
+  /// Starts to receive a message of exactly bytes.size() bytes.
   Result<void> expect(int other, int tag, std::span<std::byte> bytes, std::vector<Pending>& pending) {
     Pending one{MPI_REQUEST_NULL, other, bytes.size(), true};
     SPECTR_TRY_VOID(check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, other, tag,
@@ -230,8 +230,8 @@ class MpiCommunicator final : public Communicator {
     return {};
   }
 
-  /// Forgets the leader's orders that have been taken, and waits for the oldest while there are more than
-  /// `left`: ranks that compute one after the other are some behind.
+  /// Drops the leader's broadcasts that have been received, and waits for the oldest while more than `left`
+  /// are pending: pipeline stages may lag behind by some.
   Result<void> forget_orders(std::size_t left) {
     while (!orders_.empty()) {
       std::vector<Pending>& pending = orders_.front().pending;
@@ -249,7 +249,7 @@ class MpiCommunicator final : public Communicator {
     return {};
   }
 
-  /// A message of any size.
+  /// Receives a message of any size.
   Result<void> receive(int other, int tag, std::vector<std::byte>& bytes, Patience patience) {
     Waiting waiting(patience, patience_);
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -269,7 +269,7 @@ class MpiCommunicator final : public Communicator {
     return {};
   }
 
-  /// Everybody has all numbers of all, and adds them.
+  /// All-reduces by an all-to-all exchange of all numbers.
   Result<void> exchange_all(std::span<float> mine) {
     const std::size_t count = mine.size();
     others_.resize(count * ranks());
@@ -288,7 +288,7 @@ class MpiCommunicator final : public Communicator {
     return {};
   }
 
-  /// Everybody adds the numbers of one part, and gives the sums to the others.
+  /// All-reduces by a reduce-scatter and an all-gather: each rank sums one part.
   Result<void> exchange_parts(std::span<float> mine) {
     const auto part = [&](int rank) {
       const Range range = part_of(mine.size(), {static_cast<std::size_t>(rank), ranks()});
@@ -317,7 +317,7 @@ class MpiCommunicator final : public Communicator {
     return wait_for(pending);
   }
 
-  /// out = Σ of `count` numbers of each rank, rank after rank.
+  /// Sets out[i] to the sum over ranks of their `count` numbers in others_, added in rank order.
   void add_in_order(std::size_t count, std::span<float> out) const {
     std::ranges::copy(std::span(others_).first(count), out.begin());
     for (std::size_t rank = 1; rank < ranks(); ++rank) {
@@ -329,15 +329,15 @@ class MpiCommunicator final : public Communicator {
   std::chrono::milliseconds patience_;
   int rank_ = 0, ranks_ = 1, all_ranks_ = 1;
   std::vector<std::string> hosts_;
-  /// A message of the leader to all, while it is under way.
+  /// A broadcast in flight.
   struct Order {
     std::vector<std::byte> bytes;
     std::vector<Pending> pending = {};
   };
   static constexpr std::size_t most_orders = 16;
   std::deque<Order> orders_;
-  std::vector<float> own_, others_;           // numbers of this rank, and those of others by rank
-  std::vector<std::byte> answer_, incoming_;  // bytes that are sent, and received
+  std::vector<float> own_, others_;           // numbers of this rank, and of the others by rank
+  std::vector<std::byte> answer_, incoming_;  // bytes being sent and received
   std::optional<Error> failure_;
 };
 

@@ -10,19 +10,19 @@
 
 namespace spectr {
 
-/// Sums of up to so many bytes, and those of two ranks, are one exchange of everybody's numbers with
-/// everybody; larger ones are two: everybody adds a part of the numbers, and gives the others its sums.
+/// All-reduces of up to this many bytes, or of two ranks, use one all-to-all exchange. Larger ones use a
+/// reduce-scatter followed by an all-gather.
 constexpr std::size_t one_exchange_bytes = std::size_t{16} << 10;
 
-/// Whether this build has MPI.
+/// Returns true if this build has MPI.
 bool has_mpi();
 
-/// This process as one of an MPI job (mpirun -n N …): MPI starts with it and ends with it. Where a rank has
-/// failed, its end is that of the whole job. Once in a process; it must outlive what uses its communicator.
+/// This process as a rank of an MPI job (mpirun -n N …). Finalizes MPI on destruction, or aborts the job
+/// after a failure. At most one per process; it must outlive users of its communicator.
 class MpiJob {
  public:
-  /// `patience`: how long a rank waits for another between the steps of a pass. Error: a build without MPI,
-  /// or what MPI says.
+  /// `patience` is the timeout of a wait for another rank within a pass. Errors: a build without MPI, or an
+  /// error of MPI.
   static Result<std::unique_ptr<MpiJob>> start(std::chrono::milliseconds patience);
   virtual ~MpiJob() = default;
 

@@ -6,20 +6,20 @@
 
 namespace spectr {
 
-/// Numbers from `first` on.
+/// The half-open range [first, first + size).
 struct Range {
   std::size_t first, size;
 
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// A rank among so many that share a model.
+/// A rank and the number of ranks that share a model.
 struct RankOf {
   std::size_t rank, ranks;
 };
 
-/// A rank's part of `count` things in pieces of `piece`: each rank has as many pieces as the others, or one
-/// more. Requires: `piece` divides `count`.
+/// Returns a rank's part of `count` items, in units of `piece`. The ranks' numbers of pieces differ by at
+/// most one. Requires: `piece` divides `count`.
 inline Range part_of(std::size_t count, RankOf who, std::size_t piece = 1) {
   SPECTR_CHECK(who.rank < who.ranks && count % piece == 0);
   const std::size_t pieces = count / piece;

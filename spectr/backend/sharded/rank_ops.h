@@ -15,8 +15,8 @@
 
 namespace spectr {
 
-/// A rank's operations on its part of a model: a decorator over those of any backend that computes with
-/// floats of the host (Ops::numbers).
+/// A rank's operations on its part of a model. Decorates the operations of any backend whose buffers are
+/// accessible as host floats (Ops::numbers).
 class RankOps : public ForwardingOps {
  public:
   RankOps(std::unique_ptr<Ops> ops, std::shared_ptr<RankLink> link)
@@ -40,8 +40,8 @@ class RankOps : public ForwardingOps {
   std::shared_ptr<RankLink> link_;
 };
 
-/// Of a rank with a part of every layer (model_part.h): where a block's output is a sum over ranks, and for
-/// the embedding, it is summed before anything reads it.
+/// Operations of a tensor-parallel rank (model_part.h). Outputs of the embedding and of blocks that are
+/// partial sums are all-reduced before they are used.
 class PartOps final : public RankOps {
  public:
   using RankOps::RankOps;
@@ -68,10 +68,10 @@ class PartOps final : public RankOps {
   }
 };
 
-/// Of a rank with some layers (model_stage.h): the stream comes from the rank before and goes on to the next,
-/// from the last one to the leader, for its head, of the rows whose logits are wanted. A pass that wants none
-/// – a piece of a prompt – ends for a rank when it has passed the stream on: the next pass begins while
-/// others compute this one.
+/// Operations of a pipeline stage (model_stage.h). The stream is received from the previous rank and sent to
+/// the next. The last rank sends the rows whose logits are wanted to the leader, which computes the head. If
+/// a pass wants no logits (a prefill chunk), a rank is done once it has sent the stream, and the next pass
+/// starts while later ranks still compute this one.
 class StageOps final : public RankOps {
  public:
   using RankOps::RankOps;
@@ -132,10 +132,10 @@ class StageOps final : public RankOps {
   }
 
   const PassBatch* batch_ = nullptr;
-  std::vector<float> wanted_;  // rows of the stream
+  std::vector<float> wanted_;  // wanted rows of the stream
 };
 
-/// The operations of a rank's part, with the link to the others.
+/// Creates the operations of a rank's part, with its link to the other ranks.
 inline std::unique_ptr<RankOps> make_rank_ops(Split split, std::unique_ptr<Ops> ops,
                                               std::shared_ptr<RankLink> link) {
   if (split == Split::rows) return std::make_unique<PartOps>(std::move(ops), std::move(link));

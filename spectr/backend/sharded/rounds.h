@@ -7,14 +7,14 @@
 
 namespace spectr {
 
-/// Exchanges without a pass, to measure them: so many, of so many numbers.
+/// A communication benchmark without a pass: `rounds` exchanges of `count` numbers each.
 struct Rounds {
   std::size_t count, rounds;
 };
 
-/// Sums over all ranks. All of them call it. Error: of the communicator.
+/// Runs all-reduces. Must be called by all ranks. Errors: those of the communicator.
 Result<void> run_sums(Communicator& communicator, const Rounds& rounds);
-/// From each rank to the next and from the last to the leader, as a pass goes through layers.
+/// Sends numbers around the ring of ranks, starting at the leader, like a pass through pipeline stages.
 Result<void> run_ring(Communicator& communicator, const Rounds& rounds);
 
 }  // namespace spectr

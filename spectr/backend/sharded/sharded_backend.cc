@@ -32,11 +32,11 @@ Result<double> seconds_a_round(const Rounds& rounds, const Run& run) {
 }  // namespace
 
 ShardedBackend::~ShardedBackend() {
-  if (state_ == State::called) (void)hear();  // what they have to say is of no use any more
+  if (state_ == State::called) (void)hear();  // the replies are ignored
   if (state_ != State::idle) (void)tell(communicator_, Order::end);
 }
 
-/// What the others have to say of what they were told: nothing, or an error.
+/// Gathers the ranks' replies to the last message: empty on success, else an error text.
 Result<void> ShardedBackend::hear() {
   SPECTR_TRY(const auto answers, communicator_.gather({}, Patience::endless));
   for (std::size_t rank = 0; rank < answers.size(); ++rank) {

@@ -17,12 +17,12 @@
 
 namespace spectr {
 
-/// The leader's backend for one model: what another backend computes, of the leader's part, with the sums
-/// over all ranks. The others follow() meanwhile. What it is used for, in this order: call() the others, load
-/// the model, check that they all have loaded it; with it their parts end.
+/// The leader's backend for one model: runs another backend on the leader's part and communicates with the
+/// other ranks, which must be in follow(). Use in this order: call() the others, load the model, check with
+/// all_loaded(). Destroying the backend closes the other ranks' parts.
 class ShardedBackend final : public Backend {
  public:
-  /// The communicator must outlive it. Requires: rank 0; 2 ≤ ranks ≤ communicator.all_ranks(), or 1 of 1.
+  /// The communicator must outlive the backend. Requires: rank 0; 2 ≤ ranks ≤ all_ranks(), or 1 of 1.
   ShardedBackend(std::unique_ptr<Backend> backend, Communicator& communicator, Split split, std::size_t ranks)
       : backend_(std::move(backend)),
         communicator_(communicator),
@@ -34,21 +34,21 @@ class ShardedBackend final : public Backend {
   ShardedBackend(const ShardedBackend&) = delete;
   ShardedBackend& operator=(const ShardedBackend&) = delete;
 
-  /// Lets the others load their parts of the model in `file`. Error: a rank that cannot open its copy of the
-  /// file, or has another one, by name.
+  /// Makes the other ranks load their parts of the model in `file`. Error: a rank cannot open its copy of the
+  /// file, or its copy differs; the message names the rank.
   Result<void> call(const Gguf& file, const KvChoice& kv, const RopeChoice& rope);
-  /// Waits until the others have. Error: a rank that could not, by name.
+  /// Waits until all other ranks have loaded. Error: a rank failed to load; the message names it.
   Result<void> all_loaded();
 
   std::size_t ranks() const { return communicator_.ranks(); }
 
-  // What passes spend, and what exchanges cost: not while a pass runs, and not from two threads at a time.
+  // Profiling. Must not be called during a pass, nor from two threads at once.
 
-  /// By rank, of the passes since this was last asked. Error: of the communicator.
+  /// Returns and resets the times of the passes since the last call, by rank. Errors: the communicator's.
   Result<std::vector<RankTimes>> take_times();
-  /// Seconds of a sum of so many numbers, on average.
+  /// Returns the average seconds of an all-reduce of rounds.count numbers.
   Result<double> sum_seconds(const Rounds& rounds);
-  /// Seconds of passing so many numbers from each rank to the next and from the last to the leader.
+  /// Returns the average seconds of passing rounds.count numbers once around the ring of ranks.
   Result<double> ring_seconds(const Rounds& rounds);
 
   const Caps& caps() const override { return backend_->caps(); }
@@ -62,11 +62,11 @@ class ShardedBackend final : public Backend {
   std::unique_ptr<Backend> backend_;
   Communicator& communicator_;
   Split split_;
-  std::shared_ptr<RankLink> link_;  // of the model's passes
+  std::shared_ptr<RankLink> link_;  // shared with the model's operations
   enum class State { idle, called, loaded } state_ = State::idle;
 };
 
-/// Lets the others of a communicator end, once all models have.
+/// Makes all other ranks return from follow(). Must be called after all models are closed.
 void dismiss(Communicator& communicator);
 
 }  // namespace spectr

@@ -13,19 +13,19 @@ namespace spectr {
 
 class LeaderOps;
 
-/// What a rank knows of a question about a row of which it has the logits of `tokens`.
+/// Returns a rank's partial answer to a query about a row whose logits for `tokens` it has.
 std::vector<std::byte> answer_of(const Question& question, const Logits& row, Range tokens);
 
-/// The logits of a pass, each rank's tokens with that rank: questions go to all, and what they answer is put
-/// together here. Throws RankFailure where one does not.
+/// The logits of a pass, split over the ranks by token. Queries are sent to all ranks and their partial
+/// answers are combined. Throws RankFailure if a rank does not answer.
 class SharedLogits final : public PassLogits, public LogitRows {
  public:
-  /// `place`: by which ranks know the pass's logits.
+  /// `place` is the slot by which all ranks identify the logits of this pass.
   SharedLogits(LeaderOps& leader, std::uint32_t place, std::size_t vocabulary, RankOf who)
       : leader_(leader), place_(place), vocabulary_(vocabulary), who_(who) {}
 
   std::uint32_t place() const { return place_; }
-  /// Of another pass. `mine`: those of the leader's tokens.
+  /// Replaces the contents by those of another pass. `mine` are the logits of the leader's tokens.
   void take(HeldLogits mine, std::size_t rows);
 
   Logits row(std::size_t i) const override { return {*this, i, vocabulary_}; }
@@ -43,7 +43,7 @@ class SharedLogits final : public PassLogits, public LogitRows {
   std::size_t vocabulary_;
   RankOf who_;
   HeldLogits mine_;
-  mutable std::vector<std::vector<float>> rows_;  // that were brought here; a row's asked by one thread
+  mutable std::vector<std::vector<float>> rows_;  // rows gathered so far; one thread per row
 };
 
 }  // namespace spectr

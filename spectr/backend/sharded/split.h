@@ -7,13 +7,13 @@
 
 namespace spectr {
 
-/// How ranks share a model.
+/// The ways in which ranks can split a model.
 enum class Split : std::uint8_t {
-  rows,    ///< each has a part of every layer: they compute at the same time, and add twice a layer
-  layers,  ///< each has some layers: they compute one after the other, and pass the stream on once
+  rows,    ///< tensor parallelism: each has a part of every layer, computed concurrently; two sums per layer
+  layers,  ///< pipeline parallelism: each has some layers, computed in turn; the stream is sent on once
 };
 
-/// Takes a rank's part out of a model. Error: a model that cannot be shared so, by name.
+/// Reduces a model to one rank's part. Error: the model cannot be split this way; the message says why.
 inline Result<void> take_part(ModelSpec& spec, RankOf who, Split split) {
   return split == Split::rows ? take_part_of_layers(spec, who) : take_stage(spec, who);
 }

@@ -6,7 +6,7 @@
 namespace spectr {
 
 bool StoppableCommunicator::leave(std::chrono::milliseconds patience) {
-  if (!mutex_.try_lock_for(patience)) return false;  // else never unlocked
+  if (!mutex_.try_lock_for(patience)) return false;  // stays locked on success
   if (asks_ || loaded_) {
     MessageWriter end;
     end.put(Order::end);

@@ -12,18 +12,18 @@
 
 namespace spectr {
 
-/// The communicator of a leader whose work another thread can end in order while models are being loaded:
-/// between two orders, so that no rank waits for the rest of one. Its calls exclude each other.
+/// A leader's communicator that another thread can shut down cleanly while models are being loaded: between
+/// two messages, so that no rank waits for the rest of an exchange. Its calls are mutually exclusive.
 class StoppableCommunicator final : public Communicator {
  public:
   /// `ranks` must outlive it. Requires: its rank() is 0.
   explicit StoppableCommunicator(Communicator& ranks) : ranks_(ranks) {}
 
-  /// From now on new orders fail, except those that end a model. Thread-safe.
+  /// Makes new messages fail from now on, except those that close a model. Thread-safe.
   void stop() { stopped_ = true; }
-  /// Waits until no call is in progress, then ends the model that is loaded and dismisses all ranks, in place
-  /// of a thread that does not come to it. Every later call waits forever: the process must end. False after
-  /// `patience`: a call is still in progress, and nothing was done. Thread-safe.
+  /// Waits until no call is in progress, then closes the loaded model and dismisses all ranks on behalf of
+  /// the loading thread. Every later call blocks forever, so the process must exit. Returns false and has no
+  /// effect if a call is still in progress after `patience`. Thread-safe.
   bool leave(std::chrono::milliseconds patience);
 
   std::size_t rank() const override { return ranks_.rank(); }
@@ -43,8 +43,8 @@ class StoppableCommunicator final : public Communicator {
   Communicator& ranks_;
   std::timed_mutex mutex_;
   std::atomic<bool> stopped_ = false;
-  bool asks_ = false;    // a model was ordered, and not yet whether it is loaded
-  bool loaded_ = false;  // a model is there
+  bool asks_ = false;    // a load was sent, but not yet its confirmation
+  bool loaded_ = false;  // a model is loaded
 };
 
 }  // namespace spectr

@@ -22,11 +22,11 @@
 namespace spectr {
 namespace {
 
-/// What a rank shows the others, who read it between two steps.
+/// A rank's state that is visible to the others, who read it between two barriers.
 struct alignas(64) Place {
-  Count steps;  // that it has come to
+  Count steps;  // barriers reached
   std::span<const float> numbers;
-  std::array<std::vector<float>, 2> sums;  // of its part of a reduction, and of the one before
+  std::array<std::vector<float>, 2> sums;  // of its part of this reduction and of the previous one
 };
 
 struct Meeting {
@@ -35,11 +35,11 @@ struct Meeting {
     for (std::size_t some = 1; some <= count; ++some) places.emplace_back(some);
   }
   std::size_t ranks;
-  std::vector<std::vector<Place>> places;  // of those that take part, by their number less one
-  std::vector<Mailbox> orders, answers;    // of the leader to a rank, and of a rank to the leader
-  std::vector<Mailbox> numbers;            // from the one to the other: [ranks, ranks]
+  std::vector<std::vector<Place>> places;  // of the participants, by their number minus one
+  std::vector<Mailbox> orders, answers;    // from the leader to a rank, and from a rank to the leader
+  std::vector<Mailbox> numbers;            // [from * ranks + to]
   std::chrono::milliseconds patience;
-  std::atomic<bool> has_failed = false;  // somebody has given up: what others show may be gone
+  std::atomic<bool> has_failed = false;  // a rank gave up: what others expose may be gone
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -47,7 +47,7 @@ class ThreadCommunicator final : public Communicator {
   ThreadCommunicator(std::shared_ptr<Meeting> meeting, std::size_t rank)
       : meeting_(std::move(meeting)), rank_(rank), ranks_(meeting_->ranks) {}
 
-  /// Whoever waits for this rank is told so.
+  /// Notifies all ranks that wait for this one.
   ~ThreadCommunicator() override {
     for (std::size_t some = rank_; some < all_ranks(); ++some) meeting_->places[some][rank_].steps.end();
     if (rank_ == 0) {
@@ -74,7 +74,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   Result<void> send(std::size_t to, std::span<const float> numbers) override {
-    // One message may wait for its reader: a rank is at most so far ahead of the next.
+    // At most one message may be pending, which limits how far a rank can run ahead of the next.
     Mailbox& out = box(rank_, to);
     const std::uint64_t put = out.puts.load();
     if (put > 0) SPECTR_TRY_VOID(wait_for(out.takes, put, to, Patience::usual));
@@ -91,7 +91,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   Result<void> all_reduce_sum(std::span<float> numbers) override {
-    // Sums are read until their readers come to the next reduction, of two steps: two are kept in turn.
+    // Sums are read until their readers reach the next reduction (two barriers), so they are double-buffered.
     const std::size_t turn = mine().steps.load() / 2 % 2;
     const auto share_of = [&](std::size_t rank) {
       const Range part = part_of(numbers.size(), {rank_, ranks_});
@@ -131,7 +131,7 @@ class ThreadCommunicator final : public Communicator {
   Place& mine() { return places()[rank_]; }
   Mailbox& box(std::size_t from, std::size_t to) { return meeting_->numbers[from * all_ranks() + to]; }
 
-  /// Until all have come so far.
+  /// A barrier: waits until all ranks have reached this step.
   Result<void> meet() {
     mine().steps.add();
     const std::uint64_t step = mine().steps.load();
@@ -147,15 +147,15 @@ class ThreadCommunicator final : public Communicator {
     return {};
   }
 
-  /// Until another rank's count is `goal`.
+  /// Waits until another rank's counter reaches `goal`.
   Result<void> wait_for(const Count& count, std::uint64_t goal, std::size_t other, Patience patience) {
-    // Parts of a layer are hundreds of microseconds apart where a rank was held up; who sleeps comes later.
-    // With more ranks than processors the one that is waited for may be waiting for this one's.
+    // If a rank was delayed, the others wait for hundreds of µs within a layer; sleeping would add wake-up
+    // latency. With more ranks than processors, spinning can keep the awaited rank from running.
     const int spins = ranks_ <= processors_ ? 10'000 : 100;
     constexpr int yields = 2000;
     SPECTR_TRY_VOID(state());
     std::uint64_t seen = count.load();
-    const auto waits = [&] { return seen < goal; };  // one that has gone is far ahead
+    const auto waits = [&] { return seen < goal; };  // `gone` is the top bit: it exceeds every goal
     for (int i = 0; waits() && i < spins; ++i) {
       relax();
       seen = count.load();

@@ -9,9 +9,9 @@
 
 namespace spectr {
 
-/// Communicators of so many ranks in this process, by rank, each for a thread of its own: numbers that they
-/// add stay where they are and are read from there. A rank that waits spins for a moment and then sleeps.
-/// `patience`: how long one waits for another, but for broadcasts. They may outlive each other.
+/// Creates communicators for `ranks` ranks in this process, by rank, each for its own thread. All-reduces
+/// read the numbers of other ranks in place. A waiting rank spins briefly, then sleeps. `patience` is the
+/// timeout of waits, except in broadcasts. The communicators may be destroyed in any order.
 std::vector<std::unique_ptr<Communicator>> thread_communicators(std::size_t ranks,
                                                                 std::chrono::milliseconds patience);
 

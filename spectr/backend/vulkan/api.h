@@ -8,8 +8,8 @@
 #include "spectr/backend/vulkan/matrix_words.h"
 #include "spectr/base/result.h"
 
-/// What is used of Vulkan. Building takes its headers, and running no library but the loader, which is looked
-/// for at run time.
+/// The parts of Vulkan in use. Building needs only the Vulkan headers; running needs only the loader, which
+/// is loaded at run time.
 namespace spectr::vulkan {
 
 #define SPECTR_OF_INSTANCES(X)                \
@@ -64,24 +64,24 @@ namespace spectr::vulkan {
   X(vkQueueSubmit)
 
 #define SPECTR_MEMBER(name) PFN_##name name = nullptr;
-/// The functions of an instance; all are set but the last one, which drivers of matrices have.
+/// The functions of an instance. All are set, except the last if no driver supports cooperative matrices.
 struct InstanceApi {
   SPECTR_OF_INSTANCES(SPECTR_MEMBER)
   SPECTR_MEMBER(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 };
-/// The functions of a device; all are set.
+/// The functions of a device. All are set.
 struct DeviceApi {
   SPECTR_OF_DEVICES(SPECTR_MEMBER)
 };
 #undef SPECTR_MEMBER
 
-/// The loader's function that finds all others. Error: there is no such library.
+/// Returns the loader's function that looks up all others. Error: the library was not found.
 Result<PFN_vkGetInstanceProcAddr> load_loader(const std::string& library = "libvulkan.so.1");
 
 InstanceApi instance_api(PFN_vkGetInstanceProcAddr get, VkInstance instance);
 DeviceApi device_api(PFN_vkGetDeviceProcAddr get, VkDevice device);
 
-/// A structure of Vulkan: zeros but for its type.
+/// Returns a zero-initialized Vulkan structure with the given type.
 template <class Structure>
 Structure structure(VkStructureType type) {
   Structure all = {};
@@ -89,7 +89,7 @@ Structure structure(VkStructureType type) {
   return all;
 }
 
-/// "VK_ERROR_DEVICE_LOST"
+/// Returns the name of a result, e.g. "VK_ERROR_DEVICE_LOST".
 std::string text_of(VkResult result);
 
 }  // namespace spectr::vulkan

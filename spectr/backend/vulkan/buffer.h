@@ -6,14 +6,14 @@
 
 namespace spectr::vulkan {
 
-/// Where a buffer's memory is.
+/// The location and use of a buffer's memory.
 enum class Place {
-  device,    ///< of its own
-  upload,    ///< the host writes it
-  download,  ///< the host reads it
+  device,    ///< device memory
+  upload,    ///< written by the host
+  download,  ///< read by the host
 };
 
-/// A buffer with memory of its own, for kernels and copies.
+/// A buffer with its own memory, for kernels and copies.
 class Buffer {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
@@ -23,7 +23,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   VkBuffer handle() const { return buffer_; }
-  /// What the host sees of it; null on the device.
+  /// Returns the host mapping; null for Place::device.
   std::byte* data() const { return data_; }
 
  private:

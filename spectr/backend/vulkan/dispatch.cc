@@ -14,7 +14,7 @@ double megabytes(std::size_t bytes) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-/// What elementwise.comp does.
+/// Operations of elementwise.comp.
 enum class Operation { copy, add, scale, cap, gate, activate };
 std::uint32_t operation(Operation of, Activation activation = Activation::silu) {
   return static_cast<std::uint32_t>(of) + static_cast<std::uint32_t>(activation);
@@ -86,7 +86,7 @@ void Lowering::operator()(const call::Move& c) {
   begin(Kernel::move);
   const std::uint32_t pool = writes(0, c.pool, rest_of(c.pool));
   const std::uint32_t lines = reads(1, c.lines, c.line_count * sizeof(MoveLine), sizeof(MoveLine));
-  // The count stands before the moves, in the same memory.
+  // The count precedes the moves in the same memory.
   SPECTR_CHECK(c.moves.memory == c.count.memory && c.count.offset < c.moves.offset);
   const std::uint32_t count = reads(2, c.count, rest_of(c.count));
   const std::uint32_t moves = count + as_uint((c.moves.offset - c.count.offset) / word);
@@ -150,7 +150,7 @@ void Lowering::operator()(const call::Norm& c) {
   const bool quantizes = static_cast<bool>(c.quantized.at);
   const std::size_t cols = c.groups * c.cols;
   begin(quantizes ? Kernel::norm_quantized : Kernel::norm);
-  // Rows are picked from anywhere.
+  // Any row can be picked.
   const std::size_t bytes = c.picked ? rest_of(c.in.at) : numbers_of(c.rows, cols, c.in.stride) * word;
   const bool adds = static_cast<bool>(c.added.at);
   std::vector<std::uint32_t> p = {adds ? writes(0, c.in.at, bytes) : reads(0, c.in.at, bytes),

@@ -10,32 +10,32 @@
 
 namespace spectr::vulkan {
 
-/// A place that a kernel reads or writes; or none, where it has nothing there.
+/// A range of memory that a kernel reads or writes; may be empty.
 struct Binding {
-  Slice at;  ///< as the device's alignment asks for
+  Slice at;  ///< aligned for the device
   std::size_t bytes = 0;
-  bool writes = false;  ///< otherwise it reads; kernels that do both have the place as one that is written
+  bool writes = false;  ///< true if the kernel writes it, even if it also reads it
 };
 
-/// A kernel's dispatch as plain data.
+/// A kernel dispatch as plain data.
 struct Dispatch {
   Kernel kernel;
-  std::vector<std::uint32_t> constants = {};   ///< of specialization
-  std::uint32_t subgroup = 0;                  ///< invocations, where the kernel goes by subgroups
-  std::vector<Binding> bindings = {};          ///< as many as the kernel has
+  std::vector<std::uint32_t> constants = {};   ///< specialization constants
+  std::uint32_t subgroup = 0;                  ///< required subgroup size, if the kernel uses subgroups
+  std::vector<Binding> bindings = {};          ///< one per binding of the kernel
   std::vector<std::uint32_t> parameters = {};  ///< push constants
   std::uint32_t groups_x = 1, groups_y = 1;
 };
 
-/// Appends the dispatches that do what a call says. Error: a place that is larger than a binding may be.
+/// Appends the dispatches that execute a call. Error: an operand exceeds the maximum size of a binding.
 Result<void> add_dispatches(const call::AnyCall& call, const DispatchLimits& limits,
                             std::vector<Dispatch>& dispatches);
 
-/// What was read and written since the last barrier: what comes next must wait for one where it reads what
-/// was written, or writes what was read or written.
+/// Tracks reads and writes since the last barrier. A barrier is needed before a dispatch that reads what was
+/// written, or writes what was read or written, since then.
 class Hazards {
  public:
-  /// Whether a dispatch needs a barrier before it; notes what it does.
+  /// Returns true if a dispatch needs a barrier before it. Also records the dispatch's accesses.
   bool need_barrier(const Dispatch& dispatch);
 
  private:

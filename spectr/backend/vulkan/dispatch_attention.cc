@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t queries_of_group = 16;  // see attend.comp
 
-/// Types of keys and values, as kernels know them.
+/// Returns the encoding of a KV type in kernels.
 std::uint32_t type_of(KvType type) {
   return static_cast<std::uint32_t>(type);
 }

@@ -26,13 +26,13 @@ void Lowering::operator()(const call::GroupExperts& c) {
       1);
 }
 
-/// Experts whose weights of `bytes` each fit into a binding.
+/// Returns the number of experts with `bytes` of weights each that fit into a binding, at least 1.
 std::size_t Lowering::experts_at_once(const call::ExpertWeights& weights, std::size_t bytes) const {
   const std::size_t fit = (limits_.bytes - std::min(limits_.bytes, limits_.alignment)) / bytes;
   return std::min(weights.blocks, std::max<std::size_t>(fit, 1));
 }
 
-/// What product.glsl has of experts from `first` on, behind the parameters of the kernel.
+/// Ends a dispatch: appends to the kernel's parameters those of product.glsl, for experts from `first` on.
 void Lowering::end_of_experts(std::vector<std::uint32_t> parameters, std::size_t lists_binding,
                               const call::ExpertLists& lists, std::size_t sharers, std::size_t first,
                               std::size_t experts, std::size_t x_slab, std::size_t rows) {

@@ -5,7 +5,7 @@ namespace spectr::vulkan {
 
 void Lowering::operator()(const call::Spread& c) {
   begin(Kernel::spread);
-  // Columns may be any of a row.
+  // Any column of a row can be read.
   end({reads(0, c.some.at, rest_of(c.some.at)), as_uint(c.some.stride), reads(1, c.columns, c.cols * word),
        writes(2, c.out, c.rows, c.cols), as_uint(c.out.stride), as_uint(c.cols)},
       c.rows, div_up(c.cols, columns_of_group));
@@ -13,7 +13,7 @@ void Lowering::operator()(const call::Spread& c) {
 
 void Lowering::operator()(const call::WordLogits& c) {
   begin(Kernel::word_logits);
-  // Words may be any of a row of logits, and have any of the weights.
+  // Any logit of a row can be written, and any row of weights can be read.
   end({reads(0, c.x, c.rows, c.cols), as_uint(c.x.stride), reads(1, c.words, c.count * sizeof(OwnWord)),
        reads(2, c.weights.at, rest_of(c.weights.at)), as_uint(c.weights.stride),
        writes(3, c.out, c.rows, c.out.stride), as_uint(c.out.stride), as_uint(c.cols), as_uint(c.scale),

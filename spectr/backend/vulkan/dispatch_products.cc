@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::size_t least_rows_for_matrices = 3;
 
-/// What a group of matrix_product.comp has: rows of x, and subgroups, as many as shared memory has room for.
+/// A work group of matrix_product.comp: rows of x, and as many subgroups as shared memory has room for.
 struct MatrixGroup {
   std::size_t rows;
   std::uint32_t subgroups;
 };
 
-/// None for few rows, and where the device or the build has no matrices.
+/// Returns none for few rows, and if the device or the build does not support cooperative matrices.
 std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const PanelFormat& format,
                                         std::size_t n) {
   if (n < least_rows_for_matrices || !limits.matrices || code_of(Kernel::matrix_product).words.empty())
@@ -24,7 +24,7 @@ std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const Pane
   const Matrices& matrices = *limits.matrices;
   const bool is_spread = format.scales >= PanelScales::small_of_16 && matrices.depth > 16;
   const std::size_t rows = n <= 8 ? 8 : 16, x_rows = std::max<std::size_t>(rows, matrices.columns);
-  // Of a subgroup: w_bytes, x_bytes and products, totals.
+  // Words per subgroup: w_bytes, x_bytes and products, totals.
   const std::size_t words = 16 * (is_spread ? 36 : 20) + x_rows * (20 + 16) + rows * 16;
   std::uint32_t subgroups = std::min(8u, 256 / matrices.subgroup);
   while (subgroups > 0 && subgroups * words * word > limits.shared_bytes) subgroups /= 2;
@@ -32,12 +32,12 @@ std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const Pane
   return MatrixGroup{rows, subgroups};
 }
 
-/// Rows of x that a group has, up to 8: few pipelines, and hardly a row too many.
+/// Returns the rows of x per work group, a power of two up to 8: few pipelines, and little padding.
 std::size_t rows_together(std::size_t n) {
   return std::bit_ceil(std::min<std::size_t>(n, 8));
 }
 
-/// The first constants of kernels that multiply by panels: rows of x, and those of panels.glsl.
+/// Returns the first constants of panel product kernels: rows of x, then those of panels.glsl.
 std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format) {
   const auto& table = format.table;
   const auto as_constant = [](auto value) { return static_cast<std::uint32_t>(value); };
@@ -54,13 +54,13 @@ std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat&
 
 }  // namespace
 
-/// How many rows of W have `bytes` each fit into a binding, in whole panels.
+/// Returns how many rows of W with `bytes` bytes each fit into a binding, in whole panels.
 std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
   const std::size_t fit = (limits_.bytes - std::min(limits_.bytes, limits_.alignment)) / bytes / 16;
   return std::min({rows, std::max<std::size_t>(fit, 1) * 16, most_groups * 16});
 }
 
-/// For `n` rows of x.
+/// Begins a product with `n` rows of x.
 void Lowering::begin_product(TensorType type, std::size_t n, bool of_experts) {
   begin(Kernel::panel_product);
   std::vector<std::uint32_t>& constants = dispatches_.back().constants;
@@ -72,7 +72,7 @@ void Lowering::begin_float_product(std::size_t n, bool of_experts) {
   dispatches_.back().constants = {as_uint(rows_together(n)), of_experts ? 1u : 0u};
 }
 
-/// With a slab of x.
+/// Adds a product with one slab of x.
 void Lowering::add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,
                            const Heads& heads) {
   const call::Weights& w = target.weights;

@@ -4,7 +4,7 @@
 namespace spectr::vulkan {
 namespace {
 
-// What states.glsl says of rows and states.
+// The layouts that states.glsl assumes.
 static_assert(sizeof(StateRow) == 36 * word && sizeof(StateStep) == 24 * word &&
               sizeof(StateText) == 4 * word);
 

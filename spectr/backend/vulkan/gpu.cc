@@ -65,8 +65,8 @@ std::string missing_of(const VkPhysicalDeviceProperties& of, const VkPhysicalDev
   return {};
 }
 
-/// Those with the most products that a subgroup does at once, and among these of the fewest columns: if the
-/// device and its driver have all that the kernel needs.
+/// Returns the matrix shape with the most multiplications per subgroup operation, and among these the fewest
+/// columns. None if the device or its driver lacks a feature that the kernel needs.
 std::optional<Matrices> matrices_of(const InstanceApi& api, VkPhysicalDevice handle,
                                     const VkPhysicalDeviceVulkan11Properties& of_1_1,
                                     const VkPhysicalDeviceVulkan13Properties& of_1_3,

@@ -9,14 +9,14 @@
 
 namespace spectr::vulkan {
 
-/// Hears what the validation layer says of how Vulkan is used, from any thread.
+/// Called with messages of the validation layer, from any thread.
 using OnMessage = std::function<void(const std::string&)>;
 
-/// Vulkan with the devices of all its drivers.
+/// A Vulkan instance with the devices of all drivers.
 class Instance {
  public:
-  /// With `on_message` under the validation layer, synchronization included. Error: there is no driver or no
-  /// device, or no such layer.
+  /// `on_message`, if given, enables the validation layer, including synchronization validation. Errors: no
+  /// driver, no device, or no validation layer.
   static Result<std::shared_ptr<const Instance>> make(PFN_vkGetInstanceProcAddr get,
                                                       OnMessage on_message = {});
   ~Instance();

@@ -5,7 +5,7 @@
 namespace spectr::vulkan {
 namespace {
 
-// The words of a kernel, between commas.
+// The SPIR-V words of each kernel, comma-separated.
 constexpr std::uint32_t elementwise[] = {
 #include "spectr/backend/vulkan/words/elementwise.inc"
 };
@@ -92,7 +92,7 @@ constexpr std::uint32_t recur[] = {
 #include "spectr/backend/vulkan/words/recur.inc"
 };
 
-/// In the order of the enum.
+/// Must be in the order of the enum.
 constexpr std::array<KernelCode, kernel_count> all{{
     {"elementwise", elementwise, 3},
     {"elementwise_quantized", elementwise_quantized, 4},

@@ -5,7 +5,7 @@
 
 namespace spectr::vulkan {
 
-/// The kernels, as cmake/VulkanKernels.cmake compiles them.
+/// The kernels compiled by cmake/VulkanKernels.cmake.
 enum class Kernel {
   elementwise,
   elementwise_quantized,
@@ -39,8 +39,8 @@ inline constexpr int kernel_count = 27;
 
 struct KernelCode {
   const char* name;
-  std::span<const std::uint32_t> words;  ///< SPIR-V; none of matrix_product, where glslc knew no matrices
-  std::uint32_t bindings;                ///< 0 … bindings − 1
+  std::span<const std::uint32_t> words;  ///< SPIR-V; empty for matrix_product if glslc lacks these matrices
+  std::uint32_t bindings;                ///< their number; bindings are 0 … bindings − 1
 };
 
 const KernelCode& code_of(Kernel kernel);

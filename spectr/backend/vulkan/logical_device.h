@@ -9,7 +9,7 @@ namespace spectr::vulkan {
 /// An open device with one queue.
 class LogicalDevice {
  public:
-  /// Error: what the device lacks, or the driver's.
+  /// Errors: a requirement that the device does not meet, or an error of the driver.
   static Result<std::unique_ptr<const LogicalDevice>> open(std::shared_ptr<const Instance> instance,
                                                            const Gpu& gpu);
   ~LogicalDevice();
@@ -27,7 +27,7 @@ class LogicalDevice {
       : instance_(std::move(instance)), gpu_(gpu) {}
 
   std::shared_ptr<const Instance> instance_;
-  const Gpu& gpu_;  // of the instance
+  const Gpu& gpu_;  // owned by the instance
   DeviceApi api_;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;

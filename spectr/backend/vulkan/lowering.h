@@ -21,18 +21,18 @@ inline std::uint32_t as_uint(float x) {
   return std::bit_cast<std::uint32_t>(x);
 }
 
-/// Numbers from the first of a matrix to its last.
+/// Returns the span of a matrix with a row stride, from its first to its last number.
 inline std::size_t numbers_of(std::size_t rows, std::size_t cols, std::size_t stride) {
   return (rows - 1) * stride + cols;
 }
 
-/// What float_product.comp has for a format of floats.
+/// Returns the encoding of a floating-point format in float_product.comp.
 inline std::uint32_t kind_of(TensorType type) {
   return type == TensorType::f32 ? 0 : type == TensorType::f16 ? 1 : 2;
 }
 
-/// Makes the dispatches of calls. A kernel's dispatch is what stands between begin() and end(): bindings, by
-/// their numbers in the kernel, give the parameters that say where in them its places are.
+/// Converts calls to dispatches. A dispatch is built between begin() and end(). Operands are bound by binding
+/// number, which yields the offset parameters that the kernel needs to find them.
 class Lowering {
  public:
   Lowering(const DispatchLimits& limits, std::vector<Dispatch>& dispatches)
@@ -90,8 +90,8 @@ class Lowering {
   void begin(Kernel kernel);
   void end(std::vector<std::uint32_t> parameters, std::size_t groups_x, std::size_t groups_y = 1);
 
-  /// Binds a place. Gives where it begins behind what is bound, in units of `unit` bytes; of no place all
-  /// bits set.
+  /// Binds an operand. Returns its offset in the aligned binding, in units of `unit` bytes, or all bits set
+  /// if the operand is empty.
   std::uint32_t bind(std::size_t which, const Slice& at, std::size_t bytes, bool writes, std::size_t unit);
   std::uint32_t reads(std::size_t which, const Slice& at, std::size_t bytes, std::size_t unit = word) {
     return bind(which, at, bytes, false, unit);
@@ -106,8 +106,8 @@ class Lowering {
     return writes(which, rows.at, numbers_of(count, cols, rows.stride) * word);
   }
 
-  /// Where quantized rows go, those of several heads one behind the other: the last parameters of a kernel
-  /// that has some.
+  /// Appends the location of quantized rows, with heads contiguous: the last parameters of kernels that write
+  /// them.
   void add_quantized(std::size_t which, const call::QuantizedRows& rows,
                      std::vector<std::uint32_t>& parameters, std::size_t heads = 1);
   void add_elementwise(std::uint32_t operation, const call::Rows& a, const call::Rows& b,
@@ -117,11 +117,11 @@ class Lowering {
   std::uint32_t state_steps(std::size_t which, const call::PlannedStates& plan);
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
 
-  /// Heads that have their own of everything: matrices one behind the other, x and y so many bytes apart.
+  /// Batched heads: matrices are contiguous, x and y have head strides in bytes.
   struct Heads {
     std::size_t count = 1, x_apart = 0, y_apart = 0;
 
-    /// Bytes from the first head to the last.
+    /// Returns the distance from the first head to the last, given a stride.
     std::size_t behind(std::size_t apart) const { return (count - 1) * apart; }
   };
   void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,

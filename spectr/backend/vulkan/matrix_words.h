@@ -3,7 +3,7 @@
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
 
-// Of VK_KHR_cooperative_matrix, what headers before 1.3.255 lack.
+// The declarations of VK_KHR_cooperative_matrix that Vulkan headers before 1.3.255 lack.
 #if !defined(VK_KHR_cooperative_matrix)
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
 

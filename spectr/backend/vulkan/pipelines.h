@@ -10,8 +10,8 @@
 
 namespace spectr::vulkan {
 
-/// The kernels of a device, each made when it is first needed. All have one layout: storage buffers 0 … 7 and
-/// up to 128 bytes of push constants.
+/// A device's compute pipelines, created on first use. All share one layout: storage buffers 0 … 7 and up to
+/// 128 bytes of push constants.
 class Pipelines {
  public:
   static constexpr std::uint32_t bindings = 8, parameter_bytes = 128;
@@ -22,11 +22,11 @@ class Pipelines {
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
-  /// Before anything else.
+  /// Must be called once, before everything else.
   VkResult begin();
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
   VkPipelineLayout layout() const { return layout_; }
-  /// Error: the kernel's name and the driver's result.
+  /// Returns the pipeline of a dispatch. Error: names the kernel and the driver's result.
   Result<VkPipeline> of(const Dispatch& dispatch);
 
  private:
@@ -35,7 +35,7 @@ class Pipelines {
   const LogicalDevice& device_;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
-  std::map<std::pair<Kernel, std::vector<std::uint32_t>>, VkPipeline> made_;  // by constants
+  std::map<std::pair<Kernel, std::vector<std::uint32_t>>, VkPipeline> made_;  // by kernel and constants
 };
 
 }  // namespace spectr::vulkan

@@ -18,7 +18,7 @@ constexpr std::size_t upload_bytes = std::size_t{16} << 20, download_bytes = std
 constexpr VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                transfer = VK_PIPELINE_STAGE_TRANSFER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
 
-/// What may be read or written in stages.
+/// Returns the possible accesses of pipeline stages.
 VkAccessFlags accesses(VkPipelineStageFlags stages, bool reads) {
   VkAccessFlags flags = 0;
   if ((stages & compute) != 0) flags |= VK_ACCESS_SHADER_WRITE_BIT | (reads ? VK_ACCESS_SHADER_READ_BIT : 0);
@@ -47,7 +47,7 @@ class VulkanDevice::Memory final : public DeviceMemory {
   Buffer buffer_;
 };
 
-/// A command buffer with the descriptors of its dispatches, and pools of its own: it may end on any thread.
+/// A command buffer with descriptors for its dispatches. It owns its pools, so any thread can destroy it.
 class VulkanDevice::Commands final : public Recording {
  public:
   explicit Commands(const LogicalDevice& device) : device_(device) {}
@@ -66,7 +66,7 @@ class VulkanDevice::Commands final : public Recording {
 
 namespace {
 
-/// A pool with one command buffer, which may be recorded again.
+/// Creates a pool with one command buffer, which can be re-recorded.
 VkResult make_commands(const LogicalDevice& device, VkCommandPool& pool, VkCommandBuffer& buffer) {
   auto pool_info = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
   pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -146,7 +146,7 @@ const Caps& VulkanDevice::caps() const {
   return caps;
 }
 
-/// Never more than the heap: some drivers would give it.
+/// Fails if more than the heap would be allocated, which some drivers permit.
 std::unique_ptr<DeviceMemory> VulkanDevice::allocate(std::size_t bytes) {
   const Gpu& gpu = device_->gpu();
   const std::size_t heap = gpu.memory.memoryHeaps[gpu.heap()].size;
@@ -175,7 +175,7 @@ VkBuffer VulkanDevice::buffer_of(const Slice& slice) {
   return static_cast<const Memory*>(slice.memory)->buffer();
 }
 
-/// What comes after it in some stages sees what was written before it in others.
+/// Records a barrier: stages `after` see the writes of earlier stages `before`.
 void VulkanDevice::barrier(VkCommandBuffer commands, VkPipelineStageFlags before,
                            VkPipelineStageFlags after) const {
   auto memory = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
@@ -190,14 +190,14 @@ void VulkanDevice::copy_within(VkCommandBuffer commands, VkBuffer to, std::size_
   device_->api().vkCmdCopyBuffer(commands, from, to, 1, &copy);
 }
 
-/// To downloads_, behind what the commands did before.
+/// Records a copy to downloads_, after all preceding commands.
 void VulkanDevice::copy_to_host(VkCommandBuffer commands, const Slice& from, std::size_t bytes) const {
   barrier(commands, compute | transfer, transfer);
   copy_within(commands, downloads_->handle(), 0, buffer_of(from), from.offset, bytes);
   barrier(commands, transfer, host);
 }
 
-/// The commands for copies begin with what is yet to be uploaded.
+/// Begins recording transfers_ with the pending uploads.
 Result<void> VulkanDevice::begin_transfers() {
   const auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(transfers_, &info)));
@@ -212,7 +212,7 @@ Result<void> VulkanDevice::submit_transfers() {
   return submit({&transfers_, 1});
 }
 
-/// Returns when all is done; nothing is left to be uploaded then.
+/// Submits commands and waits until they are complete. Afterwards no uploads are pending.
 Result<void> VulkanDevice::submit(std::span<const VkCommandBuffer> commands) {
   const DeviceApi& api = device_->api();
   auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
@@ -227,7 +227,7 @@ Result<void> VulkanDevice::submit(std::span<const VkCommandBuffer> commands) {
   return {};
 }
 
-/// What is uploaded waits for the next submission.
+/// Stages the upload, which is executed by the next submission.
 Result<void> VulkanDevice::upload(const Slice& to, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   SPECTR_CHECK(to.offset + bytes.size() <= to.memory->bytes());
@@ -282,7 +282,7 @@ Result<void> VulkanDevice::copy(std::span<const DeviceCopy> copies) {
   return submit_transfers();
 }
 
-/// What a kernel has nothing at is memory that nobody looks at: a descriptor has to be of some.
+/// Empty operands are bound to an unused buffer, because every descriptor must be valid.
 void VulkanDevice::bind(const Dispatch& dispatch, VkDescriptorSet set) const {
   std::vector<VkDescriptorBufferInfo> places;
   for (const Binding& one : dispatch.bindings) {
@@ -300,7 +300,7 @@ void VulkanDevice::bind(const Dispatch& dispatch, VkDescriptorSet set) const {
   device_->api().vkUpdateDescriptorSets(device_->handle(), 1, &write, 0, nullptr);
 }
 
-/// Of dispatches_, with a barrier before each that must wait for one.
+/// Records dispatches_, with barriers where hazards require them.
 Result<void> VulkanDevice::record_dispatches(Commands& commands) {
   const DeviceApi& api = device_->api();
   const auto count = static_cast<std::uint32_t>(dispatches_.size());
@@ -335,7 +335,7 @@ Result<void> VulkanDevice::record_dispatches(Commands& commands) {
   return {};
 }
 
-/// With what is brought to downloads_ behind the calls.
+/// Records calls, followed by a copy of `downloaded` to downloads_.
 Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(std::span<const call::AnyCall> calls,
                                                                          const Slice& downloaded,
                                                                          std::size_t bytes) {

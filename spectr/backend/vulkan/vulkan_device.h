@@ -11,11 +11,11 @@
 
 namespace spectr::vulkan {
 
-/// A GPU by Vulkan. What a pass does is recorded once, as a command buffer with the barriers that its calls
-/// need, and submitted together with what was uploaded since: one submission a pass.
+/// A GPU used through Vulkan. A pass is recorded once as a command buffer with the required barriers, and is
+/// submitted together with the uploads since the last one: one submission per pass.
 class VulkanDevice final : public Device {
  public:
-  /// `limits`: where they shall be less than the device's. Error: what the device lacks, or the driver's.
+  /// `limits` can be lower than the device's. Errors: an unmet requirement, or an error of the driver.
   static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance, const Gpu& gpu,
                                                     const DispatchLimits& limits);
   static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance,
@@ -38,13 +38,13 @@ class VulkanDevice final : public Device {
   Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
                                 const Slice& from) override;
 
-  /// How often something was submitted.
+  /// Returns the number of submissions so far.
   std::size_t submitted() const { return submitted_; }
 
  private:
   class Memory;
   class Commands;
-  /// What is yet to be copied to a place, from the memory for uploads.
+  /// A staged copy from the upload buffer to device memory.
   struct Upload {
     Slice to;
     std::size_t from, bytes;
@@ -54,7 +54,7 @@ class VulkanDevice final : public Device {
       : device_(std::move(device)), limits_(limits), pipelines_(*device_) {}
   Result<void> begin();
   Result<void> check(VkResult result);
-  /// Whether it is not lost.
+  /// Returns an error if the device is lost.
   Result<void> state() const;
   void forget(const Memory& memory);
   static VkBuffer buffer_of(const Slice& slice);
@@ -74,15 +74,15 @@ class VulkanDevice final : public Device {
 
   std::unique_ptr<const LogicalDevice> device_;
   DispatchLimits limits_;
-  mutable std::mutex mutex_;  // of what follows, and of the order of work
+  mutable std::mutex mutex_;  // guards the members below, and orders work
   Pipelines pipelines_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkCommandBuffer transfers_ = VK_NULL_HANDLE;
   VkFence fence_ = VK_NULL_HANDLE;
   std::unique_ptr<Buffer> uploads_, downloads_, nothing_;
   std::vector<Upload> pending_;
-  std::size_t uploaded_ = 0;  // bytes of uploads_ that pending_ has
-  std::size_t taken_ = 0;     // bytes of memory
+  std::size_t uploaded_ = 0;  // bytes of uploads_ in use by pending_
+  std::size_t taken_ = 0;     // allocated bytes of device memory
   std::size_t submitted_ = 0;
   std::vector<Dispatch> dispatches_;
   bool lost_ = false;

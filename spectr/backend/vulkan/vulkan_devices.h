@@ -6,13 +6,13 @@
 
 #include "spectr/backend/device/device.h"
 
-/// GPUs of any maker by Vulkan 1.3. A build without it (SPECTR_VULKAN) has no devices, and says so.
+/// GPUs of any vendor through Vulkan 1.3. Builds without SPECTR_VULKAN report an error instead of devices.
 namespace spectr::vulkan {
 
-/// The devices of this machine, "Vulkan0", "Vulkan1", … Error: why there are none.
+/// Returns the devices of this machine: "Vulkan0", "Vulkan1", … Error: why there are none.
 Result<std::vector<DeviceInfo>> devices();
 
-/// Error: there is no such device, or what it lacks.
+/// Opens a device by name. Errors: no such device, or a requirement that it does not meet.
 Result<std::shared_ptr<Device>> open_device(std::string_view name);
 
 }  // namespace spectr::vulkan

@@ -8,10 +8,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/backend/cpu/kernels/activations.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Must follow foreach_target.h, which compiles this file once per instruction set.
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
@@ -25,7 +25,7 @@ HWY_INLINE void Put(T value, std::uint8_t* at) {
   std::memcpy(at, &value, 4);
 }
 
-/// Where half a row of a block is.
+/// Addresses of half a block of one row.
 struct Half {
   std::uint8_t* quants;       // 32 bytes
   std::uint8_t* scale;        // a
@@ -33,12 +33,12 @@ struct Half {
   std::size_t step;           // bytes from one correction to the next
 };
 
-/// Σ of n signed bytes, n a multiple of 16.
+/// Returns Σ of n signed bytes, n a multiple of 16.
 template <std::size_t n>
 HWY_INLINE int SumOfQuants(const std::uint8_t* q) {
   const hn::CappedTag<std::uint8_t, 16> d;
   const hn::Repartition<std::uint64_t, decltype(d)> d64;
-  constexpr int excess = 128;  // what makes them unsigned
+  constexpr int excess = 128;  // makes the bytes unsigned
   auto sum = hn::Zero(d64);
   for (std::size_t j = 0; j < n; j += hn::Lanes(d)) {
     sum = hn::Add(sum, hn::SumsOf8(hn::Xor(hn::LoadU(d, q + j), hn::Set(d, excess))));
@@ -46,8 +46,8 @@ HWY_INLINE int SumOfQuants(const std::uint8_t* q) {
   return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
 }
 
-/// The largest |x[j]| of half a block; NaN where one of them is NaN. As integers the bits of |x| have the
-/// order of the numbers, and those of a NaN are the largest.
+/// Returns the largest |x[j]| of half a block, or NaN if there is one. As integers, the bits of |x| have the
+/// same order as the numbers; a NaN is the largest.
 HWY_INLINE float LargestSize(const float* x) {
   const hn::CappedTag<float, 16> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -59,7 +59,7 @@ HWY_INLINE float LargestSize(const float* x) {
   return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(di, largest)));
 }
 
-/// 32 numbers x as half a row of a block with `corrections` corrections in this half.
+/// Quantizes 32 numbers x as half a block of one row, with `corrections` corrections.
 template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   const hn::CappedTag<float, 16> d;
@@ -67,11 +67,11 @@ HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const std::size_t lanes = hn::Lanes(d);
   const float max = LargestSize(x);
-  const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
+  const bool nothing = max < 1e-30f;  // below that, the reciprocal could overflow
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
   Put(nothing ? 0.0f : max / 127.0f, half.scale);
 
-  // Adding a float whose last bit counts 1 rounds to an integer, the low byte of the sum's bits.
+  // Adding a float whose last bit has value 1 rounds to an integer, which is then in the sum's low byte.
   for (std::size_t j = 0; j < ActivationBlock::half; j += lanes) {
     const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, x + j), hn::Set(d, reciprocal)), hn::Set(d, sum_start));
     hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, half.quants + j);
@@ -89,7 +89,7 @@ HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   }
 }
 
-/// A row of blocks with `corrections` corrections in each half.
+/// Quantizes a row of blocks, with `corrections` corrections in each half.
 template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock block, std::size_t r,
                                std::uint8_t* out) {

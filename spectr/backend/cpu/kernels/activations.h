@@ -8,24 +8,24 @@
 
 namespace spectr {
 
-/// Integer sums of products start at the bits of this float, 1.5 · 2²³. Its last bit counts 1, so with a sum
-/// below 2²² added to them they are the bits of the float sum_start + sum.
+/// Integer sums of products start at the bits of this float, 1.5 · 2²³, whose last bit has value 1. For |sum|
+/// < 2²², adding the sum to these bits yields the bits of the float sum_start + sum.
 inline constexpr float sum_start = 0x1.8p23f;
 
-/// Rows of x, quantized for one sweep over the panels: in each half of a block of 64 columns, which meets one
-/// block of weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a
-/// signed byte. Where a number of the half is NaN or infinite, a is too, and so no product with it is finite.
-/// Columns after the last are zeros. All rows of a block are together, from one cache line on:
+/// Rows of x, quantized for one sweep over the panels. In each half of a block of 64 columns, which belongs
+/// to one block of weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a,
+/// a signed byte. If a number of the half is NaN or infinite, so is a, and no product with it is finite.
+/// Padding columns are zero. The rows of a block are contiguous and start on a cache line:
 ///
 ///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats of the first half, rows of the
 ///     other | corrections: rows numbers of 4 bytes for every scale of weights
 ///
-/// The correction stands for what a sum over quants of weights has too much, with Q = Σ q[j] over the columns
-/// of one scale: the integer factor · Q, added to the bits of sum_start, where those quants have an offset,
+/// A correction compensates for the excess of a sum over weight quants. With Q = Σ q[j] over the columns of
+/// one scale, it is the integer factor · Q, added to the bits of sum_start, if the quants have an offset, or
 /// the float Q for formats with minima. A kernel that decodes quants to signed bytes needs none.
 ///
-/// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
-/// once and have their sums apart:
+/// This is the layout for Lines::bytes. Kernels can request lines of 64 bytes instead, to multiply both
+/// halves at once with separate sums:
 ///
 ///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
 struct ActivationBlock {
@@ -34,7 +34,7 @@ struct ActivationBlock {
 
   int rows;
   int corrections;  ///< per row: 0, 2 or 4
-  int factor;       ///< of the corrections; 0: they are floats
+  int factor;       ///< of the corrections; 0: they are floats Q
   Lines lines = Lines::bytes;
 
   constexpr std::size_t line_bytes() const { return lines == Lines::bytes ? 32 : 64; }
@@ -45,12 +45,12 @@ struct ActivationBlock {
     const std::size_t end = corrections_at() + static_cast<std::size_t>(4 * corrections * rows);
     return round_up(end, 64);
   }
-  /// How many blocks a row of x has.
+  /// Returns the number of blocks of a row of x.
   static constexpr std::size_t count(std::size_t cols) { return div_up(cols, columns); }
 };
 
-/// Quantizes x, x.size() a multiple of 32, as row r of the blocks at `out`. Its numbers depend on x alone,
-/// bit for bit.
+/// Quantizes x as row r of the blocks at `out`. The result depends, bit for bit, on x alone. Requires:
+/// x.size() is a multiple of 32.
 void quantize_row(std::span<const float> x, const ActivationBlock& block, int r, std::uint8_t* out);
 
 }  // namespace spectr

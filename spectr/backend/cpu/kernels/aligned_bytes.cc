@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t large_page = std::size_t{2} << 20;
-// So much is allocated at once to be shared; what of it is never written to takes no memory.
+// Bytes of a shared allocation; pages that are never written take no memory.
 constexpr std::size_t shared_bytes = 16 * large_page;
 
 }  // namespace

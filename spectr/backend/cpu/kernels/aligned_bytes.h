@@ -9,20 +9,20 @@ namespace spectr {
 /// Bytes that start on a cache line.
 using AlignedBytes = std::shared_ptr<std::uint8_t[]>;
 
-/// In large pages where the system has them and the size is worth it. Throws std::bad_alloc. The content is
-/// not initialized.
+/// Allocates uninitialized memory, using large pages if supported and worthwhile. Throws
+/// std::bad_alloc.
 AlignedBytes allocate_aligned(std::size_t size);
 
-/// Large pages that matrices lie in one after the other which are too small to have some alone: with pages of
-/// 4 KiB a pass over them would wait for the translation of addresses.
+/// Packs matrices that are too small for a large page of their own into shared large pages. With pages of 4
+/// KiB, a pass over them would be limited by TLB misses.
 class SharedPages {
  public:
-  /// As allocate_aligned(). The pages go back to the system with the last of what lies in them.
+  /// Allocates like allocate_aligned(). Pages are freed with the last allocation in them.
   AlignedBytes allocate(std::size_t size);
 
  private:
   AlignedBytes begun_;
-  std::size_t used_ = 0, size_ = 0;  // bytes of it
+  std::size_t used_ = 0, size_ = 0;  // in bytes
 };
 
 }  // namespace spectr

@@ -12,24 +12,24 @@
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 
-// Arrays of vectors need vectors of a known size: ARM's scalable ones are left to NEON.
+// Arrays of vectors need vectors of known size: NEON is used instead of ARM's scalable vectors.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/backend/cpu/kernels/attention.cc"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// These must follow foreach_target.h, which compiles this file once per instruction set.
 #include "spectr/backend/cpu/kernels/attention_loops-inl.h"
 #include "spectr/backend/cpu/kernels/latent_scores-inl.h"
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
 
-/// Weights from scores: those of the prefix, then those of the listed slots, which move up to their
-/// positions. What lies before the query's first position and what fills the last group weighs nothing, so
-/// that there are whole vectors only; they begin with the query's own first block, whatever others have.
+/// Converts scores to weights: those of the prefix, then those of the listed slots, which are moved to their
+/// positions. Positions before the query's first one and padding of the last group get weight zero, so that
+/// all vectors are whole. Weights start at the query's own first block, independent of other queries.
 void Weigh(const Query& query, ScoreRule rule, std::size_t base, float* scores) {
   constexpr float nothing = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < query.extra.size(); ++i) {
@@ -56,8 +56,8 @@ void Weigh(const Query& query, ScoreRule rule, std::size_t base, float* scores) 
   std::fill(scores, first, 0.0f);
 }
 
-/// The scores of all slots, block by block: each is used for all queries while it is near, and what comes
-/// after it is prefetched meanwhile, at the end the values.
+/// Computes the scores of all slots, block by block. All queries use a block while it is in the cache, and
+/// the next one is prefetched meanwhile; after the last block, the values are.
 template <class Keys>
 void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
   float* scores[max_queries];
@@ -73,8 +73,8 @@ void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
   }
 }
 
-/// Weights from scores, and the sums of the values that they belong to: block by block of what all queries
-/// have in common, then of what is left of each.
+/// Converts scores to weights, and computes the weighted sums of values: block by block for the slots that
+/// all queries share, then separately for each query's rest.
 template <class T>
 void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming next_head) {
   float* weights[max_queries];
@@ -184,7 +184,7 @@ void add(const AttentionRun& run, const CachedValues<const Q8>& values, Upcoming
   HWY_DYNAMIC_DISPATCH(AddQ8)(run, values, next_head);
 }
 
-/// Requires: what attend() says.
+/// Requires: the preconditions of attend().
 AttentionRun run_of(std::span<const Query> queries, std::size_t dim, std::size_t value_dim, ScoreRule rule,
                     std::span<float> scratch, ReadFrom from) {
   SPECTR_CHECK(!queries.empty() && queries.size() <= max_queries);

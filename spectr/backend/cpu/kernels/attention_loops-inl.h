@@ -1,5 +1,5 @@
-// The loops of attention over a block of the cache, compiled once for each instruction set: the scores of its
-// keys, and what its values add. Requires (see attention.cc): no target whose vectors have no known size.
+// The inner loops of attention over a block of the cache, compiled once per instruction set: scores of keys,
+// and weighted sums of values. Requires (see attention.cc): no target with vectors of unknown size.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "spectr/backend/cpu/kernels/attention.h"
 #include "spectr/base/numeric.h"
 
-// Highway's guard: included again for each target.
+// Highway's include guard, which permits one inclusion per target.
 #if defined(SPECTR_ATTENTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECTR_ATTENTION_LOOPS_INL
 #undef SPECTR_ATTENTION_LOOPS_INL
@@ -18,7 +18,7 @@
 
 #include <hwy/highway.h>
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using GroupTag = hn::CappedTag<float, key_group>;
 constexpr std::size_t vectors_of_group = key_group / hn::MaxLanes(GroupTag());
 
-/// A vector of floats, from floats, from F16 numbers, or from what scales are multiplied by.
+/// Loads a vector of floats from f32, F16 or unscaled Q8 numbers.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
   return hn::LoadU(d, at);
@@ -38,7 +38,7 @@ template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const F16* at) {
   const hn::Rebind<hwy::float16_t, D> f16s;
   const auto floats = hn::PromoteTo(d, hn::LoadU(f16s, reinterpret_cast<const hwy::float16_t*>(at)));
-#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2  // Highway's own conversion, which knows no infinity and no NaN
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2  // Highway's own conversion lacks infinities and NaNs
   const hn::RebindToUnsigned<D> words;
   const hn::Rebind<std::uint16_t, D> packed;
   const auto bits = hn::PromoteTo(words, hn::LoadU(packed, reinterpret_cast<const std::uint16_t*>(at)));
@@ -60,15 +60,15 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const Q8* at) {
   return hn::ConvertTo(d, hn::PromoteTo(ints, hn::LoadU(bytes, reinterpret_cast<const std::int8_t*>(at))));
 }
 
-/// Prefetches the memory that is used next, a few lines at a time, while something else is used: memory is
-/// never at rest then, and nothing waits for it as long as it keeps up.
+/// Prefetches the memory that is used next, a few lines at a time during other work, so that memory is always
+/// busy and never waited for while it keeps up.
 class Prefetcher {
  public:
-  /// A step of n queries comes with so many dimensions of keys, or with the values of so many slots: often
-  /// enough that not too many lines are prefetched at once.
+  /// Returns the number of dimensions of keys, or of slots of values, per step of n queries: small enough
+  /// that few lines are prefetched at once.
   static constexpr std::size_t Stride(std::size_t n) { return n == 1 ? 8 : 16; }
 
-  /// All of the memory comes within so many steps, at least one.
+  /// Distributes all of the memory over `steps` steps, at least one.
   HWY_INLINE Prefetcher(const void* at, std::size_t bytes, std::size_t steps)
       : at_(static_cast<const char*>(at)), left_(div_up(bytes, some)), step_(div_up(left_, steps)) {}
 
@@ -81,15 +81,15 @@ class Prefetcher {
   }
 
  private:
-  static constexpr std::size_t some = 4 * 64;  // lines that are prefetched together
+  static constexpr std::size_t some = 4 * 64;  // bytes prefetched together
   const char* at_;
-  std::size_t left_, step_;  // in all and in a step, counted in `some`
+  std::size_t left_, step_;  // total and per step, in units of `some`
 };
 
-/// Whether there are 16 vector registers and not 32.
+/// True if there are 16 vector registers instead of 32.
 constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
 
-/// As many queries as have registers for their sums meet the same keys at once, or the same values.
+/// Number of queries that use the same keys, or values, at once; limited by the registers for their sums.
 constexpr std::size_t queries_at_keys = 4, queries_at_values = few_registers ? 2 : 4;
 
 template <class K>
@@ -97,17 +97,17 @@ constexpr std::size_t QueriesAt(const CachedKeys<K>&) {
   return queries_at_keys;
 }
 
-/// Groups of keys that n queries meet at once: as many as have sums to hide one another's latency.
+/// Returns the groups of keys processed at once with n queries: enough sums to hide latency.
 constexpr std::size_t GroupsAtOnce(std::size_t n) {
   return std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
 }
 
-/// Vectors of a value that n queries meet at once.
+/// Returns the vectors of a value processed at once with n queries.
 constexpr std::size_t VectorsAtOnce(std::size_t n) {
   return n == 1 || (n == 2 && !few_registers) ? 4 : 2;
 }
 
-/// Steps in which queries meet the keys of some slots of a block.
+/// Returns the number of prefetch steps for the keys of some slots of a block.
 template <class K>
 HWY_INLINE std::size_t KeySteps(const CachedKeys<K>& keys, std::size_t queries, std::size_t slots) {
   const std::size_t at_once = key_group * GroupsAtOnce(std::min(queries, queries_at_keys));
@@ -115,7 +115,7 @@ HWY_INLINE std::size_t KeySteps(const CachedKeys<K>& keys, std::size_t queries, 
          div_up(keys.dim, Prefetcher::Stride(queries));
 }
 
-/// Steps in which queries meet the values of some slots of a block.
+/// Returns the number of prefetch steps for the values of some slots of a block.
 constexpr std::size_t ValueSteps(std::size_t queries, std::size_t slots, std::size_t dim) {
   const std::size_t at_once =
       hn::MaxLanes(hn::ScalableTag<float>()) * VectorsAtOnce(std::min(queries, queries_at_values));
@@ -123,15 +123,15 @@ constexpr std::size_t ValueSteps(std::size_t queries, std::size_t slots, std::si
          div_up(slots, Prefetcher::Stride(queries));
 }
 
-/// use(n, first) for all queries in [first, end), at most `max` at a time: n is a constant.
+/// Calls use(n, first) for all queries in [first, end), at most `max` at a time; n is a constant.
 template <std::size_t max, class Use>
 HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
   for (; first + max <= end; first += max) use(std::integral_constant<std::size_t, max>(), first);
   if constexpr (max > 1) ForSome<max - 1>(first, end, use);
 }
 
-/// scores[r][slot − base …] = scale · q·K of n queries for some groups: every key is loaded once for all. A
-/// lane is a slot and sums over the dimensions in their order, those that share a scale together.
+/// Computes scores[r][slot − base …] = scale · q·K of n queries for some groups; every key is loaded once for
+/// all. A lane has a slot and sums over the dimensions in order, separately for each scale.
 template <std::size_t n, std::size_t groups, class K>
 HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const Query* queries,
                             std::size_t base, std::size_t slot, float* const* scores, Prefetcher& ahead) {
@@ -139,7 +139,7 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
   using V = hn::Vec<GroupTag>;
   constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
   const std::size_t dim = keys.dim, apart = slot_bytes<K>(key_group, dim) / sizeof(K);
-  V sums[n][vectors], scaled[n][vectors];  // the latter only where there are scales
+  V sums[n][vectors], scaled[n][vectors];  // `scaled` is used only if there are scales
   const auto clear = [&](V(&all)[n][vectors]) HWY_ATTR {
     for (auto& row : all) {
       for (V& sum : row) sum = hn::Zero(d);
@@ -176,8 +176,8 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
   }
 }
 
-/// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
-/// groups.
+/// Computes the scores of n queries for the slots [slot, end) of a block, in whole groups, which cost less
+/// than single slots.
 template <std::size_t n, std::size_t groups = GroupsAtOnce(n), class K>
 HWY_INLINE void ScoreBlock(const CachedKeys<const K>& keys, float scale, const Query* queries,
                            std::size_t base, std::size_t slot, std::size_t end, float* const* scores,
@@ -192,7 +192,7 @@ HWY_INLINE void ScoreBlock(const CachedKeys<const K>& keys, float scale, const Q
   }
 }
 
-/// The values that the weights of a query belong to, from position `base` on.
+/// Access to the values that belong to a query's weights, from position `base` on.
 template <class T>
 struct ValuesOfQuery {
   using Number = T;
@@ -205,13 +205,13 @@ struct ValuesOfQuery {
     return s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
   }
   HWY_INLINE const T* operator[](std::size_t s) const { return cached.value(SlotOf(s)); }
-  /// The scales of dimension j in the values [s, s + count).
+  /// Copies the scales of dimension j in the values [s, s + count).
   HWY_INLINE void Scales(std::size_t s, std::size_t count, std::size_t j, float* out) const {
     for (std::size_t i = 0; i < count; ++i) out[i] = cached.scale(SlotOf(s + i), j);
   }
 };
 
-/// The values of a block, whose first slot is `slot` and the value `begin`.
+/// Access to the values of a block, whose first slot is `slot` and first value is `begin`.
 template <class T>
 struct ValuesOfBlock {
   using Number = T;
@@ -225,13 +225,13 @@ struct ValuesOfBlock {
   }
 };
 
-/// What the vectors of values from dimension j on are multiplied with: the weights of n queries, times the
-/// values' scales where there are some.
+/// The factors of the vectors of values from dimension j on: the weights of n queries, times the values'
+/// scales, if any.
 template <std::size_t n, std::size_t vectors, class D, bool scales>
 class Factors {
  public:
   HWY_INLINE Factors(const float* const* weights, std::size_t) : weights_(weights) {}
-  /// For the values [begin, end), at most slot_block.
+  /// Prepares the values [begin, end), at most slot_block.
   template <class Values>
   HWY_INLINE void Prepare(const Values&, std::size_t, std::size_t) {}
   HWY_INLINE hn::Vec<D> operator()(std::size_t r, std::size_t, std::size_t s) const {
@@ -257,7 +257,7 @@ class Factors<n, vectors, D, true> {
       values.Scales(begin, end - begin, j, scales);
       for (std::size_t r = 0; r < n; ++r) {
         for (std::size_t i = 0; i < end - begin; i += hn::MaxLanes(d)) {
-          const auto weights = hn::LoadU(d, weights_[r] + begin + i);  // scratch goes on behind the last
+          const auto weights = hn::LoadU(d, weights_[r] + begin + i);  // scratch extends past the end
           hn::StoreU(hn::Mul(weights, hn::Load(d, scales + i)), d, scaled_[b][r] + i);
         }
       }
@@ -275,14 +275,14 @@ class Factors<n, vectors, D, true> {
   HWY_ALIGN float scaled_[blocks][n][slot_block];
 };
 
-/// Σ of weights[s] values[s] of a query so far, even and odd s apart: [dim] each.
+/// Running sums of a query's weights[s] values[s], [dim] each, separately for even and odd s.
 struct Sums {
   float* even;
   float* odd;
 };
 
-/// Adds the terms [begin, end) to the sums of n queries at j, some vectors of them: every value is loaded
-/// once for all. Requires: begin is even.
+/// Adds the terms [begin, end) to the sums of n queries, for some vectors at dimension j; every value is
+/// loaded once for all. Requires: begin is even.
 template <std::size_t n, std::size_t vectors, class D, class Values>
 HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::size_t end,
                            float* const* weights, const Sums* sums, std::size_t j, Prefetcher& ahead) {
@@ -323,7 +323,7 @@ HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::si
   }
 }
 
-/// AddVectors() for the first `dim` numbers of values.
+/// Calls AddVectors() for the first `dim` numbers of values.
 template <std::size_t n, class Values>
 HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t begin, std::size_t end,
                           float* const* weights, const Sums* sums, Prefetcher& ahead) {

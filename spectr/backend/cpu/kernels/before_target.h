@@ -1,7 +1,7 @@
-// What the source file of an instruction set includes before it chooses its compiler target. All else that it
-// includes are the *-inl.h files and the formats (quant/formats.h), whose functions for kernels are always
-// put in place. Nothing in the headers below may be compiled for that target: where the compiler does not put
-// a function in place, the linker takes one copy for the whole program, and it could be this one, for every
+// Headers that the source file of an instruction set must include before it selects its compiler target.
+// Afterwards, it includes only *-inl.h files and the formats (quant/formats.h), whose functions for kernels
+// are always inlined. The headers below must not be compiled for that target: if the compiler does not inline
+// a function, the linker keeps one copy for the whole program, which could then be this one, on every
 // machine.
 #pragma once
 

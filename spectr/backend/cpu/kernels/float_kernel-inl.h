@@ -1,5 +1,5 @@
-// The product of a few rows of plain numbers with a few rows of x, for any instruction set (see
-// panel_kernel-inl.h). `Format` is the format of the numbers (a PlainFormat).
+// The product of a few rows of floating-point weights with a few rows of x, for any instruction set (see
+// panel_kernel-inl.h). `Format` is the format of the weights (a PlainFormat).
 #pragma once
 
 #include "spectr/backend/cpu/kernels/float_lines.h"
@@ -9,16 +9,16 @@
 
 namespace spectr {
 
-/// What is kept in registers at a time, beside one vector of weights and one of each row of x: vectors of
-/// running sums, of some rows of weights.
+/// The register tile: vectors of running sums for some rows of weights, in addition to a vector of weights
+/// and a vector of each row of x.
 struct FloatTile {
-  std::size_t weights;  ///< rows of them, 2 or 4
+  std::size_t weights;  ///< rows of weights, 2 or 4
   std::size_t vectors;
 };
 
-/// Where registers are few: fewer rows of weights for two rows of x, so that lines of weights are read once;
-/// for three, fewer sums, so that lines of x are; but not for numbers of 4 bytes, where one line holds those
-/// of one step.
+/// Returns the tile. If registers are few, it has fewer rows of weights for two rows of x, so that lines of
+/// weights are read once, and fewer sums for three rows, so that lines of x are. Numbers of 4 bytes use fewer
+/// rows of weights in both cases, because one line of weights has those of one step.
 template <class Lanes, class Format>
 constexpr FloatTile float_tile(std::size_t rows) {
   FloatTile tile{.weights = 4, .vectors = FloatLines::sums / Lanes::lanes};
@@ -32,13 +32,13 @@ constexpr FloatTile float_tile(std::size_t rows) {
   return tile;
 }
 
-/// How multiply_floats() wants x.
+/// Returns the layout of x that multiply_floats() requires.
 template <class Lanes, class Format>
 constexpr FloatLines float_lines(std::size_t rows) {
   return {.rows = rows, .together = float_tile<Lanes, Format>(rows).vectors * Lanes::lanes};
 }
 
-/// How often it goes over the columns of 4 rows of weights.
+/// Returns how often the kernel iterates over the columns of 4 rows of weights.
 template <class Lanes, class Format>
 constexpr std::size_t times_over_columns(std::size_t rows) {
   constexpr std::size_t vectors = FloatLines::sums / Lanes::lanes;
@@ -46,8 +46,8 @@ constexpr std::size_t times_over_columns(std::size_t rows) {
   return 4 / tile.weights * (vectors / tile.vectors);
 }
 
-/// The sums of a tile over all steps of 16 columns. The weights of a step are at of_row[i] + 16 numbers a
-/// step; `line` and `upcoming` move on.
+/// Computes the sums of a tile over all steps of 16 columns. The weights of a step are at of_row[i], which
+/// advance by 16 numbers per step; `line` and `upcoming` advance, too.
 template <class Lanes, class Format, FloatTile tile, std::size_t rows>
 HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first, std::size_t at,
                          std::size_t steps, const float*& line, RowPrefetch& upcoming, std::size_t apart,
@@ -84,8 +84,8 @@ HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first,
   }
 }
 
-/// Column j is added to running sum j mod 16; those make a tree; the columns after the last 16 come one by
-/// one. So the bits of a product depend neither on `rows` nor on what is kept in registers.
+/// Column j is added to running sum j mod 16; the sums are added pairwise, then the columns after the last 16
+/// one by one. The bits of a product depend neither on `rows` nor on the register tile.
 template <class Lanes, class Format, std::size_t rows>
 void multiply_floats(const FloatRows& w, const float* x, float* y, std::size_t stride) {
   constexpr std::size_t vectors = FloatLines::sums / Lanes::lanes;
@@ -97,7 +97,7 @@ void multiply_floats(const FloatRows& w, const float* x, float* y, std::size_t s
 
   typename Lanes::Floats all[4][rows][vectors];
   RowPrefetch upcoming = w.upcoming;
-  const std::size_t apart = w.count == 4 ? w.row_bytes : 0;  // of the upcoming rows: there may be fewer
+  const std::size_t apart = w.count == 4 ? w.row_bytes : 0;  // of the upcoming rows; 0 if not all 4 exist
   const float* line = x;
   for (std::size_t first = 0; first < 4; first += tile.weights) {
     line = x;

@@ -1,4 +1,4 @@
-// The table of an instruction set's kernels (see panel_kernel-inl.h).
+// The table of kernels of an instruction set (see panel_kernel-inl.h).
 #pragma once
 
 #include "spectr/backend/cpu/kernels/float_kernel-inl.h"

@@ -13,7 +13,7 @@ struct BuiltKernels {
   const KernelSet& (*kernels)();
 };
 
-/// The kernels of this build, which built_kernels() of cmake/Components.cmake lists.
+/// The kernels of this build, listed by built_kernels() of cmake/Components.cmake.
 #define SPECTR_KERNELS(name) {KernelLevel::name, name##_kernels},
 constexpr BuiltKernels all[] = {
 #include "spectr/backend/cpu/kernels/built_kernels.inc"

@@ -11,21 +11,21 @@
 
 namespace spectr {
 
-/// y = x Wᵀ for the rows of one sweep and the weights of a run of panels.
+/// Computes y = x Wᵀ for the rows of one sweep and the weights of a run of panels.
 struct PanelKernel {
   /// `x` holds the rows as quantize_row() writes them. Writes y[r · stride + i], i < run.rows.
   void (*multiply)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
-  ActivationBlock block;  ///< how it wants them
+  ActivationBlock block;  ///< required layout of x
 };
 
-/// What is prefetched while rows of plain numbers are used: a part of four rows every time that a kernel goes
+/// The prefetch target during products with floating-point weights: a part of four rows for each iteration
 /// over the columns.
 struct RowPrefetch {
-  const std::byte* from;   ///< where the part of the first row begins
-  std::size_t step_bytes;  ///< bytes of each row, with every 16 columns
+  const std::byte* from;   ///< start of the first row's part
+  std::size_t step_bytes;  ///< bytes per row and 16 columns
 };
 
-/// Rows of plain numbers as they stand in the file.
+/// Rows of floating-point weights in the file's layout.
 struct FloatRows {
   const std::byte* first;
   std::size_t count;  ///< 1 to 4
@@ -34,20 +34,20 @@ struct FloatRows {
   RowPrefetch upcoming;
 };
 
-/// y = x Wᵀ for the rows of one sweep and a few rows of plain numbers.
+/// Computes y = x Wᵀ for the rows of one sweep and a few rows of floating-point weights.
 struct FloatKernel {
   /// `x` holds the rows as arrange() writes them. Writes y[r · stride + i], i < w.count.
   void (*multiply)(const FloatRows& w, const float* x, float* y, std::size_t stride);
-  FloatLines lines;   ///< how it wants them
-  std::size_t times;  ///< how often it goes over the columns
+  FloatLines lines;   ///< required layout of x
+  std::size_t times;  ///< number of iterations over the columns
 };
 
-/// The kernels of a level. A sweep is one pass over weights, for at most `largest_sweep` rows of x; there are
-/// no kernels for more.
+/// The kernels of a level. A sweep is one pass over weights, for at most `largest_sweep` rows of x, which is
+/// the limit of all kernels.
 struct KernelSet {
   int (*largest_sweep)(TensorType type, std::size_t cols);
   int largest_float_sweep;
-  /// Panels come from memory four at a time, interleaved, where four have at most so many bytes, else in the
+  /// Panels are read four at a time, interleaved, if four have at most this many bytes; otherwise in the
   /// order `fallback`.
   std::size_t interleaved_bytes;
   PanelOrder fallback;
@@ -55,12 +55,12 @@ struct KernelSet {
   FloatKernel (*float_kernel)(TensorType type, int rows);
 };
 
-/// Whether this build has the kernels of a level. The portable ones are always built.
+/// Returns true if this build has the kernels of a level. The portable ones are always built.
 bool is_built(KernelLevel level);
 /// Requires: is_built(level).
 const KernelSet& kernels_of(KernelLevel level);
 
-// Each in a source file of its own, compiled for its instruction set.
+// Each is defined in a separate source file, compiled for its instruction set.
 const KernelSet& portable_kernels();
 #if defined(__x86_64__)
 const KernelSet& avx2_kernels();

@@ -9,33 +9,33 @@ HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni
 namespace spectr {
 namespace {
 
-// A group of 4 columns of a panel is a row of a tile as the processor wants it: 16 × 4 bytes. So the quants
-// of a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums
-// can be read, and meanwhile half of the units for floats rest: that pays for several rows of x, where rows
-// of weights are long and a block has one scale. All else is left to AVX-512 VNNI.
+// A group of 4 columns of a panel has the layout of a tile row: 16 × 4 bytes. Thus the product of a block's
+// quants with the same columns of all rows of x is one instruction. Its latency is long, and half of the
+// float units idle meanwhile: it pays off for several rows of x, long rows of weights, and blocks with one
+// scale. Everything else is left to AVX-512 VNNI.
 //
-// What a tile costs depends little on how many of its 16 lines are used. So up to 8 rows of x are lines
-// twice, with zeros in place of either half of a block, and both halves take one instruction.
+// A tile operation's cost hardly depends on how many of its 16 lines are used. So up to 8 rows of x are each
+// stored as two lines, with one half of a block zeroed in each, and both halves take one instruction.
 constexpr int tile_lines = 16;
 constexpr bool halves_apart(int rows) {
   return 2 * rows <= tile_lines;
 }
 
-/// From so many rows and columns on, tiles take less time than vectors.
+/// Minimum rows and columns for which tiles are faster than vectors.
 constexpr int min_rows = 5;
 constexpr std::size_t min_columns(int rows) {
   return rows < 7 ? 1024 : halves_apart(rows) ? 512 : 256;
 }
 
-/// The formats that tiles are for.
+/// The formats that use tiles.
 template <class Format>
 concept TileFormat = KeptFormat<Format> && Format::layout.scales_per_block() == 1;
 
-/// Quants of Q4_0 are decoded in the upper halves of their bytes, where their sign takes no subtraction.
+/// Quants of Q4_0 are decoded into the upper nibbles of bytes, where making them signed takes no subtraction.
 template <class Format>
 constexpr int quant_factor = std::is_same_v<Format, quant::Q4_0> ? 16 : 1;
 
-/// quant_factor times the quants of a block less their offset, as signed bytes: 8 groups of 64.
+/// Decodes quant_factor times the quants of a block, minus their offset, as signed bytes: 8 groups of 64.
 template <class Format>
 HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   if constexpr (quant_factor<Format> == 16) {
@@ -57,14 +57,14 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   }
 }
 
-/// One of two panels that meet many rows of x: multiply_lanes(), but that the integer sums of a block come
-/// from tiles. Sums of signed quants need no correction; those of formats with minima do.
+/// One of two panels multiplied by many rows of x: like multiply_lanes(), but tiles compute a block's integer
+/// sums. Sums of signed quants need no correction; those of formats with minima do.
 ///
-/// A step is one multiplication: of a block of x whose halves are apart, or else of half a block. Quants go
-/// through three stations: decoded, multiplied, scaled. A tile cannot be loaded from what has just been
-/// written without waiting for memory, and neither can its sums be read at once: so each station works one
-/// step behind the one before it, and the two panels take turns. Where a block of x takes two steps, half of
-/// its rows are scaled in each.
+/// A step is one tile multiplication: of a whole block of x if its halves are apart, otherwise of half a
+/// block. Quants pass through a three-stage pipeline: decode, multiply, scale. Loading a tile from memory
+/// that was just written stalls, and so does reading sums at once. Therefore each stage works one step behind
+/// the previous one, and the two panels alternate. If a block of x takes two steps, half of its rows are
+/// scaled in each.
 template <class Format, int rows, int index>
 class PanelOfTwo {
  public:
@@ -84,7 +84,7 @@ class PanelOfTwo {
     decode(0);
   }
 
-  /// One of the steps of block b of x, at q; after the last block once more, to end what has begun.
+  /// Executes a step of block b of x, at q. Must be called once more after the last block, to finish.
   template <int part>
   HWY_INLINE void advance(std::size_t b, const std::uint8_t* q, __m512 (&sums)[rows]) {
     constexpr int from = part * rows / steps_per_block, to = (part + 1) * rows / steps_per_block;
@@ -98,21 +98,21 @@ class PanelOfTwo {
  private:
   using Lanes = Avx512Lanes;
   static constexpr bool as_stored = layout.meaning == QuantLayout::Meaning::signed_byte;
-  /// What takes few loads and stores to decode leaves room for those that begin a tile.
+  /// If decoding takes few loads and stores, there is room for those that initialize a tile.
   static constexpr bool plain_nibbles =
       layout.bits() == 4 && layout.meaning == QuantLayout::Meaning::unsigned_number;
   static constexpr SumsFrom sums_from = layout.has_min || plain_nibbles ? SumsFrom::start : SumsFrom::zero;
   static constexpr std::size_t blocks_per_step = 2 / steps_per_block;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), decoded_bytes = 8 * 64;
-  static constexpr std::size_t prefetched_bytes = 2 * block_bytes;  // with a block of x
+  static constexpr std::size_t prefetched_bytes = 2 * block_bytes;  // per block of x
 
-  /// Of the rows of a panel, for a block of weights.
+  /// The scales of a panel's rows, for a block of weights.
   struct Scale {
     Lanes::Floats factor, start, min;
   };
 
-  /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
-  /// whatever they meet: headers, of which there are enough.
+  /// If the weights end in the middle of a block of x whose halves are apart, the lines of the missing half
+  /// are zero; they multiply arbitrary memory: the headers, which are long enough.
   static_assert(!halves_apart(rows) || layout.blocks() > 1 ||
                 min_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return div_up(blocks_, blocks_per_step); }
@@ -125,11 +125,11 @@ class PanelOfTwo {
       decode_block<Format>(quants + block_bytes, decoded_[step % 2] + decoded_bytes);
   }
 
-  /// Where the sums of a step of block b of x are until its last row has been scaled. By then the first step
-  /// of the next block has ended, too.
+  /// Returns the buffer for the sums of a step of block b of x, until its last row has been scaled. By then,
+  /// the first step of the next block has also ended.
   HWY_INLINE std::uint8_t* products_of(std::size_t b, int part) { return products_[part == 1 ? 2 : b % 2]; }
 
-  /// Begins a step with the lines at q, and writes the products of the step before it to `last`.
+  /// Begins a step with the lines at q, and stores the products of the previous step to `last`.
   HWY_INLINE void multiply(std::size_t step, const std::uint8_t* q, std::uint8_t* last) {
     if (step < steps()) {
       const std::uint8_t* const quants =
@@ -140,7 +140,7 @@ class PanelOfTwo {
     }
   }
 
-  /// Adds what block b of x contributes to its rows [from, to).
+  /// Adds the contribution of block b of x to its rows [from, to).
   template <int from, int to>
   HWY_INLINE void scale(std::size_t b, const std::uint8_t* q, __m512 (&sums)[rows]) {
     if constexpr (from == 0) {
@@ -158,7 +158,7 @@ class PanelOfTwo {
     if constexpr (to == rows) upcoming_.quants += prefetched_bytes / 4;
   }
 
-  /// Adds a · (scale · sum, less what minima take).
+  /// Adds a · (scale · sum − the minima's term).
   static HWY_INLINE void add_half(Lanes::Floats& y, const Scale& scale, const std::uint8_t* sum,
                                   const std::uint8_t* q) {
     const auto from_start = sums_from == SumsFrom::start
@@ -172,16 +172,16 @@ class PanelOfTwo {
     y = Lanes::add_product(y, part, Lanes::broadcast_float(q + activation.scales_at()));
   }
 
-  /// Zeros after the last block.
+  /// Returns the scales of a block; zeros past the last block.
   HWY_INLINE Scale scale_of(std::size_t block) {
     if (block == blocks_) return {Lanes::zero_floats(), Lanes::zero_floats(), Lanes::zero_floats()};
-    const std::size_t b = block % layout.blocks();  // in its super-block
+    const std::size_t b = block % layout.blocks();  // index in its super-block
     if (b == 0) next_scales();
     return {scales_[b], Lanes::multiply(scales_[b], Lanes::float_of(-sum_start)), mins_[b]};
   }
 
-  /// Prefetches the share of row r in the lines of quants that are due with a block of x: all at once, they
-  /// would keep tiles waiting.
+  /// Prefetches row r's share of the lines of quants due per block of x; all at once would stall the
+  /// tiles.
   HWY_INLINE void prefetch_share(std::size_t r) {
     constexpr std::size_t lines = 4 * ((prefetched_bytes / 4 + 63) / 64);
     for (std::size_t i = r * lines / rows; i < (r + 1) * lines / rows; ++i) {
@@ -206,7 +206,7 @@ class PanelOfTwo {
   Scale first_, second_;                                           // of the block of x that is scaled
 };
 
-/// The products of two panels, or of the last one if it is alone (second == first), with all rows of x.
+/// Multiplies two panels, or a single last one (second == first), by all rows of x.
 template <class Format, int rows>
 HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std::size_t second,
                                     const std::uint8_t* x, __m512 (&sums)[2][rows]) {
@@ -254,7 +254,7 @@ void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float*
   }
 }
 
-/// Empty where vectors are faster.
+/// Returns an empty kernel if vectors are faster.
 template <class Format>
 PanelKernel tile_kernel_for(std::size_t cols, int rows) {
   if (rows < min_rows || cols < min_columns(rows)) return {};
@@ -265,7 +265,7 @@ PanelKernel tile_kernel_for(std::size_t cols, int rows) {
   return kernels[static_cast<std::size_t>(rows - min_rows)];
 }
 
-/// The format's kernels; null where a block has several scales.
+/// Returns the format's kernels; null if a block has several scales.
 PanelKernel (*tile_kernels(TensorType type))(std::size_t cols, int rows) {
   PanelKernel (*kernels)(std::size_t, int) = nullptr;
   with_format(type, [&]<class Format>(Format) {

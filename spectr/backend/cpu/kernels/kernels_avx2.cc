@@ -23,15 +23,15 @@ struct Avx2MaddLanes : Avx2Lanes {
     Bytes w, magnitudes;
   };
   static HWY_INLINE SignedQuants signed_quants(Bytes w) { return {w, _mm256_abs_epi8(w)}; }
-  /// |w| times q with the sign of w. Two such products are at most 2 · 128 · 127 < 2¹⁵.
+  /// Multiplies |w| by q with the sign of w. The sum of two such products is at most 2 · 128 · 127 < 2¹⁵.
   static HWY_INLINE Ints dot_signed(Ints sum, SignedQuants w, const std::uint8_t* q) {
     const __m256i pairs = _mm256_maddubs_epi16(w.magnitudes, _mm256_sign_epi8(broadcast_int(q), w.w));
     return here(add_sums(sum, pairs));
   }
 
  private:
-  /// v, computed here and now: compilers would multiply everything first, and keep the products in memory
-  /// until they add them.
+  /// Forces v to be computed here: otherwise compilers compute all products first, and spill them to memory
+  /// until they are added.
   static HWY_INLINE __m256i here(__m256i v) {
     asm volatile("" : "+x"(v));
     return v;

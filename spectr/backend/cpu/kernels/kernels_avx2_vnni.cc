@@ -8,7 +8,7 @@ HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avxvnni")
 namespace spectr {
 namespace {
 
-/// As AVX-512 VNNI, at half the width.
+/// Like AVX-512 VNNI, at half the width.
 struct Avx2VnniLanes : Avx2Lanes {
   static constexpr int signed_excess = 128;
 

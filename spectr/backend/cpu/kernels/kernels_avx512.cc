@@ -26,7 +26,7 @@ struct Avx512BwLanes : Avx512Lanes {
   static HWY_INLINE SignedQuants signed_quants(Bytes w) {
     return {_mm512_abs_epi8(w), _mm512_movepi8_mask(w)};
   }
-  /// |w| times q with the sign of w. Two such products are at most 2 · 128 · 127 < 2¹⁵.
+  /// Multiplies |w| by q with the sign of w. The sum of two such products is at most 2 · 128 · 127 < 2¹⁵.
   static HWY_INLINE Ints dot_signed(Ints sum, SignedQuants w, const std::uint8_t* q) {
     const Bytes plus = broadcast_int(q);
     const Bytes signed_q = _mm512_mask_sub_epi8(plus, w.negative, _mm512_setzero_si512(), plus);
@@ -34,8 +34,8 @@ struct Avx512BwLanes : Avx512Lanes {
   }
 
  private:
-  /// v, computed here and now: compilers would multiply everything first, and keep the products in memory
-  /// until they add them.
+  /// Forces v to be computed here: otherwise compilers compute all products first, and spill them to memory
+  /// until they are added.
   static HWY_INLINE __m512i here(__m512i v) {
     asm volatile("" : "+v"(v));
     return v;

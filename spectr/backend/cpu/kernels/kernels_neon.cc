@@ -7,10 +7,10 @@
 namespace spectr {
 namespace {
 
-/// Without the dot product: 16-bit products, added in pairs and pairs of pairs.
+/// For CPUs without dot product instructions: 16-bit products, added pairwise twice.
 struct NeonMullLanes : NeonLanes {
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
-    return dot_signed(sum, w, q);  // quants below 64 are the same as signed bytes
+    return dot_signed(sum, w, q);  // quants below 64 are equal as signed bytes
   }
   static HWY_INLINE Bytes signed_quants(Bytes w) { return w; }
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {

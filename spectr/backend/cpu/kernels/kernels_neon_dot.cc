@@ -4,7 +4,7 @@
 #if defined(__clang__)
 HWY_PUSH_ATTRIBUTES("dotprod")
 #else
-HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod")  // the least that <arm_neon.h> takes
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod")  // the minimum that <arm_neon.h> accepts
 #endif
 #include "spectr/backend/cpu/kernels/kernel_set-inl.h"
 #include "spectr/backend/cpu/kernels/lanes_neon-inl.h"
@@ -14,7 +14,7 @@ namespace {
 
 struct NeonDotLanes : NeonLanes {
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
-    return dot_signed(sum, w, q);  // quants below 64 are the same as signed bytes
+    return dot_signed(sum, w, q);  // quants below 64 are equal as signed bytes
   }
   static HWY_INLINE Bytes signed_quants(Bytes w) { return w; }
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {

@@ -1,5 +1,5 @@
-// The kernels without any instruction set: one row of the panel at a time. What the others are compared with,
-// and the fallback.
+// The kernels without SIMD: one row of a panel at a time. They are the reference for the others, and the
+// fallback.
 #include "spectr/backend/cpu/kernels/before_target.h"
 #include "spectr/backend/cpu/kernels/kernel_set-inl.h"
 
@@ -10,7 +10,7 @@ struct PortableLanes {
   static constexpr std::size_t lanes = 1;
   static constexpr int largest_sweep = 2;
   static constexpr int largest_float_sweep = 1;
-  static constexpr std::size_t registers = 128;  // compilers know better what to keep
+  static constexpr std::size_t registers = 128;  // leave register allocation to the compiler
   static constexpr Prefetching prefetching{};
   static constexpr int signed_excess = 0;
 

@@ -1,5 +1,5 @@
-// The operations of panel_kernel-inl.h for AVX2 with FMA and F16C: 8 rows at a time. To be included after the
-// compiler target is chosen.
+// The operations of panel_kernel-inl.h for AVX2 with FMA and F16C: 8 rows at a time. Must be included after
+// the compiler target is selected.
 #pragma once
 
 #include "spectr/backend/cpu/kernels/prefetch-inl.h"
@@ -11,7 +11,7 @@ struct Avx2Lanes {
   static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 3;
   static constexpr std::size_t registers = 16;
-  // Processors without AVX-512 have second caches of 256 KiB or more and first ones of 32.
+  // CPUs without AVX-512 have L2 caches of at least 256 KiB and L1 caches of 32 KiB.
   static constexpr Prefetching prefetching{.interleaved_bytes = std::size_t{96} << 10,
                                            .to = CacheLevel::second};
 
@@ -22,14 +22,14 @@ struct Avx2Lanes {
   static HWY_INLINE Bytes load(const std::uint8_t* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   }
-  /// (byte >> shift) & mask. Shifts of 16 bits: the mask removes what comes from the neighbour.
+  /// Returns (byte >> shift) & mask. Shifts are 16 bits wide; the mask clears bits of the neighbouring byte.
   template <int shift, int mask>
   static HWY_INLINE Bytes field(Bytes b) {
     if constexpr (shift < 0) b = _mm256_slli_epi16(b, -shift);
     if constexpr (shift > 0) b = _mm256_srli_epi16(b, shift);
     return _mm256_and_si256(b, _mm256_set1_epi8(mask));
   }
-  /// table[b], of 16.
+  /// Returns table[b] of a table of 16.
   static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
     const __m128i once = _mm_load_si128(reinterpret_cast<const __m128i*>(table));
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(once), b);
@@ -72,7 +72,7 @@ struct Avx2Lanes {
   static HWY_INLINE Floats bf16s(const void* p) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words(p)), 16));
   }
-  /// v, in a register: else every product that needs a number would load it anew.
+  /// Forces v into a register; otherwise each product that uses it would load it again.
   static HWY_INLINE Floats in_register(Floats v) {
     asm("" : "+x"(v));
     return v;

@@ -1,5 +1,5 @@
-// The operations of panel_kernel-inl.h for AVX-512 (F, BW, VL, DQ): 16 rows at a time. To be included after
-// the compiler target is chosen.
+// The operations of panel_kernel-inl.h for AVX-512 (F, BW, VL, DQ): 16 rows at a time. Must be included after
+// the compiler target is selected.
 #pragma once
 
 #include "spectr/backend/cpu/kernels/prefetch-inl.h"
@@ -19,14 +19,14 @@ struct Avx512Lanes {
   using Floats = __m512;
 
   static HWY_INLINE Bytes load(const std::uint8_t* p) { return _mm512_loadu_si512(p); }
-  /// (byte >> shift) & mask. Shifts of 16 bits: the mask removes what comes from the neighbour.
+  /// Returns (byte >> shift) & mask. Shifts are 16 bits wide; the mask clears bits of the neighbouring byte.
   template <int shift, int mask>
   static HWY_INLINE Bytes field(Bytes b) {
     if constexpr (shift < 0) b = _mm512_slli_epi16(b, -shift);
     if constexpr (shift > 0) b = _mm512_srli_epi16(b, shift);
     return _mm512_and_si512(b, _mm512_set1_epi8(mask));
   }
-  /// table[b], of 16.
+  /// Returns table[b] of a table of 16.
   static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
     const __m128i once = _mm_load_si128(reinterpret_cast<const __m128i*>(table));
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(once), b);
@@ -51,7 +51,7 @@ struct Avx512Lanes {
 
   static HWY_INLINE Floats zero_floats() { return _mm512_setzero_ps(); }
   static HWY_INLINE Floats broadcast_float(const std::uint8_t* p) {
-    float value;  // as a float, or else the broadcast is an operation of its own
+    float value;  // loaded as a float, so that the broadcast is not a separate operation
     std::memcpy(&value, p, sizeof value);
     return _mm512_set1_ps(value);
   }
@@ -71,7 +71,7 @@ struct Avx512Lanes {
   static HWY_INLINE Floats bf16s(const void* p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(words(p)), 16));
   }
-  /// v, in a register: else every product that needs a number would load it anew.
+  /// Forces v into a register; otherwise each product that uses it would load it again.
   static HWY_INLINE Floats in_register(Floats v) {
     asm("" : "+v"(v));
     return v;

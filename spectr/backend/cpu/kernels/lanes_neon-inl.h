@@ -1,5 +1,5 @@
-// The operations of panel_kernel-inl.h for NEON: 4 rows at a time. To be included after the compiler target
-// is chosen.
+// The operations of panel_kernel-inl.h for NEON: 4 rows at a time. Must be included after the compiler target
+// is selected.
 #pragma once
 
 #include "spectr/backend/cpu/kernels/prefetch-inl.h"
@@ -19,14 +19,14 @@ struct NeonLanes {
   using Floats = float32x4_t;
 
   static HWY_INLINE Bytes load(const std::uint8_t* p) { return vld1q_u8(p); }
-  /// (byte >> shift) & mask.
+  /// Returns (byte >> shift) & mask.
   template <int shift, int mask>
   static HWY_INLINE Bytes field(Bytes b) {
     if constexpr (shift < 0) b = vshlq_n_u8(b, -shift);
     if constexpr (shift > 0) b = vshrq_n_u8(b, shift);
     return vandq_u8(b, vdupq_n_u8(mask));
   }
-  /// table[b], of 16.
+  /// Returns table[b] of a table of 16.
   static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
     return vreinterpretq_u8_s8(vqtbl1q_s8(vld1q_s8(table), b));
   }
@@ -70,7 +70,7 @@ struct NeonLanes {
   static HWY_INLINE Floats bf16s(const void* p) {
     return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(four_words(p)), 16));
   }
-  static HWY_INLINE Floats in_register(Floats v) { return v; }  // only loads read memory here
+  static HWY_INLINE Floats in_register(Floats v) { return v; }  // no memory operands on this architecture
   static HWY_INLINE float sum_of_16(const Floats (&v)[4]) {
     const Floats four = vaddq_f32(vaddq_f32(v[0], v[2]), vaddq_f32(v[1], v[3]));
     const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));

@@ -1,11 +1,11 @@
-// Scores of keys that are kept as values are, one behind the other: a vector holds neighbouring dimensions of
-// a key. Compiled once for each instruction set, behind attention_loops-inl.h.
+// Scores of keys stored in the layout of values, slot by slot: a vector has neighbouring dimensions of a key.
+// Compiled once per instruction set, after attention_loops-inl.h.
 #include <algorithm>
 #include <cstddef>
 
 #include "spectr/backend/cpu/kernels/attention_loops-inl.h"
 
-// Highway's guard: included again for each target.
+// Highway's include guard, which permits one inclusion per target.
 #if defined(SPECTR_LATENT_SCORES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECTR_LATENT_SCORES_INL
 #undef SPECTR_LATENT_SCORES_INL
@@ -13,17 +13,17 @@
 #define SPECTR_LATENT_SCORES_INL
 #endif
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
 
-/// So many neighbouring dimensions are summed side by side, in a vector or several.
+/// Number of running sums of a score, for neighbouring dimensions, in one or more vectors.
 constexpr std::size_t sums_of_score = key_group;
 static_assert(q8_dims % sums_of_score == 0, "dimensions of a step share a scale");
 
-/// So many queries meet the same keys at once: all heads ask the same ones, so there are many.
+/// Queries that use the same keys at once. All heads share the keys, so there are many queries.
 constexpr std::size_t queries_at_latent = hn::MaxLanes(GroupTag()) == sums_of_score ? 8 : 4;
 
 template <class K>
@@ -31,12 +31,12 @@ constexpr std::size_t QueriesAt(const CachedValues<K>&) {
   return queries_at_latent;
 }
 
-/// Keys that n queries meet at once: as many as have sums to hide one another's latency.
+/// Returns the keys processed at once with n queries: enough sums to hide latency.
 constexpr std::size_t LatentKeysAtOnce(std::size_t n) {
   return std::clamp<std::size_t>((few_registers ? 8 : 16) / (n * vectors_of_group), 1, 4);
 }
 
-/// Dimensions between two steps of a prefetcher.
+/// Dimensions per prefetch step.
 constexpr std::size_t latent_stride = 8 * sums_of_score;
 
 template <class K>
@@ -45,7 +45,7 @@ HWY_INLINE std::size_t KeySteps(const CachedValues<K>& keys, std::size_t queries
   return div_up(queries, queries_at_latent) * div_up(slots, at_once) * div_up(keys.dim, latent_stride);
 }
 
-/// The sum of a vector's lanes: halves are added until one is left.
+/// Returns the sum of a vector's lanes, by adding halves repeatedly.
 template <class D>
 HWY_INLINE float AllLanes(D d, hn::Vec<D> v) {
 #if HWY_TARGET == HWY_SCALAR
@@ -62,7 +62,7 @@ HWY_INLINE float AllLanes(D d, hn::Vec<D> v) {
   return hn::GetLane(v);
 }
 
-/// The sum of sums_of_score numbers, in an order that no instruction set changes.
+/// Returns the sum of sums_of_score numbers, in the same order on all instruction sets.
 HWY_INLINE float SumOf(hn::Vec<GroupTag> (&sums)[vectors_of_group]) {
   for (std::size_t half = vectors_of_group / 2; half > 0; half /= 2) {
     for (std::size_t v = 0; v < half; ++v) sums[v] = hn::Add(sums[v], sums[v + half]);
@@ -70,7 +70,7 @@ HWY_INLINE float SumOf(hn::Vec<GroupTag> (&sums)[vectors_of_group]) {
   return AllLanes(GroupTag(), sums[0]);
 }
 
-/// scores[r][slot − base …] = scale · q·K of n queries for some keys: every key is loaded once for all.
+/// Computes scores[r][slot − base …] = scale · q·K of n queries for some keys; each key is loaded once.
 template <std::size_t n, std::size_t keys_at_once, class K>
 HWY_INLINE void ScoreLatentKeys(const CachedValues<const K>& keys, float scale, const Query* queries,
                                 std::size_t base, std::size_t slot, float* const* scores, Prefetcher& ahead) {
@@ -84,7 +84,7 @@ HWY_INLINE void ScoreLatentKeys(const CachedValues<const K>& keys, float scale, 
       for (V& sum : key) sum = hn::Zero(d);
     }
   }
-  // Dimensions from j on, of queries and keys that lie there.
+  // Adds the products of the dimensions from j on, which are at q and k.
   const auto add = [&](std::size_t j, const float* const* q, const K* const* k) HWY_ATTR {
     for (std::size_t i = 0; i < keys_at_once; ++i) {
       for (std::size_t v = 0; v < vectors_of_group; ++v) {

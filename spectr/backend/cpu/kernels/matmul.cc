@@ -14,17 +14,17 @@ namespace spectr {
 
 namespace {
 
-/// Rows [begin, begin + size) of x: those of one sweep.
+/// The rows [begin, begin + size) of x in one sweep.
 struct Sweep {
   std::size_t begin;
   std::size_t size;
 };
 
-/// n rows of x as few sweeps as the kernels allow, as even as possible: of two sizes at most.
+/// Divides n rows of x into as few sweeps as the kernels allow, of at most two sizes.
 struct Sweeps {
   std::size_t count;
-  std::size_t size;    ///< of the smaller ones
-  std::size_t larger;  ///< so many sweeps, the first ones, have one row more
+  std::size_t size;    ///< of the smaller sweeps
+  std::size_t larger;  ///< number of sweeps, the first ones, with one more row
 
   Sweeps(std::size_t n, int largest)
       : count(div_up(n, static_cast<std::size_t>(largest))), size(n / count), larger(n % count) {}
@@ -37,13 +37,13 @@ struct Sweeps {
 
 }  // namespace
 
-/// Products of one x with matrices of one type: x is prepared once for all of them.
+/// Products of one x with matrices of one type, for which x is prepared once.
 struct MatmulScratch::Run {
   std::span<const Product> products;
   Span2d<const float> x;
   Sweeps sweeps;
-  std::size_t sweep_bytes = 0;     // of a sweep of quantized x
-  std::uint8_t* memory = nullptr;  // for x as kernels take it
+  std::size_t sweep_bytes = 0;     // per sweep of quantized x
+  std::uint8_t* memory = nullptr;  // x in the kernels' layout
 
   const Matrix::Packed& first() const { return products.front().w.packed(); }
 };
@@ -51,7 +51,7 @@ struct MatmulScratch::Run {
 struct MatmulScratch::State {
   AlignedBytes bytes;
   std::size_t size = 0;
-  std::vector<Run> runs;  // of the call at hand
+  std::vector<Run> runs;  // of the current call
 
   std::uint8_t* at_least(std::size_t needed) {
     if (needed > size) {
@@ -69,41 +69,41 @@ namespace {
 
 using Run = MatmulScratch::Run;
 
-/// So many numbers are quantized in the time that it takes threads to meet.
+/// Numbers quantized in about the time of a thread barrier.
 constexpr std::size_t numbers_worth_sharing = 8192;
 
-/// So many bytes of weights stay close to a core from one sweep to the next.
+/// Bytes of weights that stay in a core's cache from one sweep to the next.
 constexpr std::size_t cached_bytes = std::size_t{32} << 10;
 
 PanelKernel kernel_for(const KernelSet& set, const Matrix::Packed& w, const Sweep& sweep) {
   return set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
 }
 
-/// The bytes of the largest sweep of x as blocks.
+/// Returns the bytes of the largest sweep of x, as blocks.
 std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, const Sweeps& sweeps) {
   const auto bytes = [&](const Sweep& sweep) { return kernel_for(set, w, sweep).block.bytes(); };
   return ActivationBlock::count(w.cols) * std::max(bytes(sweeps.first()), bytes(sweeps.last()));
 }
 
-/// How much of the scratch a product with so many rows of x takes.
+/// Returns the scratch bytes that a product with `rows` rows of x takes.
 std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
   if (!w.panels) return round_up(rows * w.cols * sizeof(float), std::size_t{64});
   const Sweeps sweeps(rows, set.largest_sweep(w.type, w.cols));
   return sweeps.count * largest_sweep_bytes(set, w, sweeps);
 }
 
-/// Four panels come interleaved where the quarters of one would be so close that memory answers them like one
-/// place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
+/// Interleaves four panels if the quarters of one are too close together to be separate memory streams. With
+/// many rows, the L1 cache is needed for the current panel.
 PanelOrder order_of_panels(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
   if (rows <= 8 && 4 * shape.panel_bytes() <= set.interleaved_bytes) return PanelOrder::interleaved;
   return rows <= 4 ? set.fallback : PanelOrder::quarters;
 }
 
-/// body(item, from, to) for the units [begin, end) of all items, counted by each one's own.
+/// Calls body(item, from, to) for the units [begin, end) of all items, in each item's own numbering.
 template <class Item, class UnitsOf, class Body>
 void split_units(std::span<Item> items, std::size_t begin, std::size_t end, const UnitsOf& units_of,
                  const Body& body) {
-  std::size_t before = 0;  // units of the items before
+  std::size_t before = 0;  // units of the preceding items
   for (Item& item : items) {
     const std::size_t after = before + units_of(item);
     const std::size_t from = std::max(begin, before), to = std::min(end, after);
@@ -112,8 +112,8 @@ void split_units(std::span<Item> items, std::size_t begin, std::size_t end, cons
   }
 }
 
-/// body(item, begin, end) until the units of all items are done: the threads share them, at least `grain` at
-/// a time, and meet once.
+/// Calls body(item, begin, end) for all units of all items: threads share them, at least `grain` at a time,
+/// and synchronize once.
 template <class Item, class UnitsOf, class Body>
 void share_units(std::span<Item> items, std::size_t grain, ThreadPool& pool, const UnitsOf& units_of,
                  const Body& body) {
@@ -124,8 +124,8 @@ void share_units(std::span<Item> items, std::size_t grain, ThreadPool& pool, con
   });
 }
 
-/// body(run, product, begin, end) for units [begin, end) of `unit` rows of weights of a product, until all
-/// products of all runs are done.
+/// Calls body(run, product, begin, end) for the units [begin, end), of `unit` rows of weights each, of all
+/// products of all runs.
 template <class Body>
 void share_products(std::span<const Run> runs, std::size_t unit, ThreadPool& pool, const Body& body) {
   const auto of_product = [unit](const Product& product) { return div_up(product.w.rows(), unit); };
@@ -147,11 +147,11 @@ std::size_t rows_of(std::span<const Run> runs) {
   return rows;
 }
 
-/// Writes each sweep of each x as blocks, at multiples of sweep_bytes of its memory.
+/// Quantizes each sweep of each x to blocks, at multiples of sweep_bytes in its memory.
 void quantize(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
-  // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
-  constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // columns in one go
-  const std::size_t rows = div_up(rows_of(runs), runs.size());             // of a run, on average
+  // Threads share the columns, because the rows of a block are close enough for false sharing.
+  constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // minimum columns per task
+  const std::size_t rows = div_up(rows_of(runs), runs.size());             // per run, on average
   const std::size_t grain = std::max(fewest, numbers_worth_sharing / rows) / columns;
   const auto blocks_of = [](const Run& run) { return ActivationBlock::count(run.x.cols()); };
   share_units(runs, grain, pool, blocks_of, [&set](const Run& run, std::size_t begin, std::size_t end) {
@@ -168,7 +168,7 @@ void quantize(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool)
   });
 }
 
-/// Panels [begin, end) of a product. With several sweeps panels meet all of them while they are in the cache.
+/// Multiplies panels [begin, end) of a product. Several sweeps use a panel while it is cached.
 void multiply_panels(const KernelSet& set, const Run& run, const Product& product, std::size_t begin,
                      std::size_t end) {
   const Matrix::Packed& w = product.w.packed();
@@ -188,7 +188,7 @@ void multiply_panels(const KernelSet& set, const Run& run, const Product& produc
   }
 }
 
-/// Products with quantized matrices.
+/// Computes products with quantized matrices.
 void multiply_quantized(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
   quantize(set, runs, pool);
   share_products(runs, panel_rows, pool,
@@ -197,7 +197,7 @@ void multiply_quantized(const KernelSet& set, std::span<const Run> runs, ThreadP
                  });
 }
 
-/// The nearest BF16 number, ties to the even one. NaN stays NaN.
+/// Rounds to BF16, ties to even. NaN stays NaN.
 float round_to_bf16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   if ((bits & 0x7fff'ffffu) > 0x7f80'0000u) return x;
@@ -208,14 +208,14 @@ FloatKernel float_kernel_for(const KernelSet& set, TensorType type, const Sweep&
   return set.float_kernel(type, static_cast<int>(sweep.size));
 }
 
-/// Whether kernels take the rows of x as they are.
+/// Returns true if kernels take the rows of x in their original layout.
 bool as_they_are(const KernelSet& set, const Run& run) {
   const TensorType type = run.first().type;
   const auto takes = [&](const Sweep& s) { return float_kernel_for(set, type, s).lines.as_they_are(); };
   return type != TensorType::bf16 && takes(run.sweeps.first()) && takes(run.sweeps.last());
 }
 
-/// The rows of each sweep of x as its kernel wants them, one sweep after the other, in the runs' memory.
+/// Arranges the rows of each sweep of x for its kernel, sweep by sweep, in the runs' memory.
 void arrange_sweeps(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
   const auto sweeps_of = [&set](const Run& run) { return as_they_are(set, run) ? 0 : run.sweeps.count; };
   const Run& first = runs.front();
@@ -227,14 +227,14 @@ void arrange_sweeps(const KernelSet& set, std::span<const Run> runs, ThreadPool&
       const std::size_t cols = run.x.cols();
       auto* const lines = reinterpret_cast<float*>(run.memory) + sweep.begin * cols;
       arrange(run.x.rows(sweep.begin, sweep.size), float_kernel_for(set, type, sweep).lines, lines);
-      // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
+      // Other engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
       if (type == TensorType::bf16) std::transform(lines, lines + sweep.size * cols, lines, round_to_bf16);
     }
   });
 }
 
-/// Units of four rows [begin, end) of a product. Every time that a kernel goes over the columns, it
-/// prefetches its share of the four upcoming rows.
+/// Multiplies units [begin, end), of four rows each, of a product. Each iteration over the columns prefetches
+/// its share of the next four rows.
 void multiply_rows(const KernelSet& set, const Run& run, const Product& product, std::size_t begin,
                    std::size_t end) {
   const Matrix::Packed& w = product.w.packed();
@@ -268,7 +268,7 @@ void multiply_rows(const KernelSet& set, const Run& run, const Product& product,
   }
 }
 
-/// Products with matrices of plain numbers.
+/// Computes products with floating-point matrices.
 void multiply_plain(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
   arrange_sweeps(set, runs, pool);
   share_products(runs, 4, pool,

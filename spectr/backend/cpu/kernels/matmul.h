@@ -10,13 +10,13 @@
 
 namespace spectr {
 
-/// The memory that matmul() works in. It grows as needed, and is to be reused between calls.
+/// The memory that matmul() works in. It grows as needed and should be reused between calls.
 class MatmulScratch {
  public:
   MatmulScratch();
   ~MatmulScratch();
-  /// Grows now, so that no matmul() of matrices like w has to: with up to `max_rows` rows of x in all, in at
-  /// most so many groups.
+  /// Grows the scratch so that matmul() of matrices like w need not allocate, for up to `max_rows` rows of x
+  /// in total, in at most `max_groups` groups.
   void reserve(const Matrix& w, std::size_t max_rows, std::size_t max_groups = 1);
   struct Run;
   struct State;
@@ -32,25 +32,25 @@ struct Product {
   Span2d<float> y;
 };
 
-/// Products of one x with one or more matrices; every W is read from memory once, whatever the rows of x.
-/// x: [n, cols], every y is overwritten. Row r of y depends on W and row r of x alone, bit for bit: neither
-/// on n, nor on the other products, nor on the threads. For quantized W the rows of x are quantized to 8 bits
-/// per block of 64 first (once for matrices of one type that follow each other), for BF16 they are rounded to
-/// BF16.
+/// Computes products of one x, [n, cols], with one or more matrices, overwriting every y. Each W is
+/// read from memory once, for any n. Row r of y depends, bit for bit, on W and row r of x alone:
+/// neither on n, nor on the other products, nor on the threads. For quantized W, rows of x are first
+/// quantized to 8 bits per block of 64 (once for consecutive matrices of one type); for BF16, they are
+/// rounded to BF16.
 void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch);
 
-/// Products of an x of their own.
+/// Products that share an x.
 struct ProductGroup {
   std::span<const Product> products;
   Span2d<const float> x;
 };
 
-/// matmul() of each group, with the same bits; but the threads share the work of all of them, and meet as
-/// often as for one. No matrix should be in two groups: it would be read twice.
+/// Computes matmul() of each group, with the same bits, but the threads share the work of all groups and
+/// synchronize as often as for one. A matrix should not be in two groups, because it would be read twice.
 void matmul(std::span<const ProductGroup> groups, ThreadPool& pool, MatmulScratch& scratch);
 
-/// The same at a level of the caller's choice. Requires: the machine has it.
+/// Compute the same with the kernels of a given level. Requires: the machine supports it.
 void matmul_at(KernelLevel level, std::span<const ProductGroup> groups, ThreadPool& pool,
                MatmulScratch& scratch);
 void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,

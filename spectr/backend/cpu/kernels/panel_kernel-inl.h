@@ -1,5 +1,5 @@
-// The product of a panel of quantized weights with a few quantized rows, written once for all formats and all
-// instruction sets. To be included by the source file of one set, after it chose its compiler target.
+// The product of a panel of quantized weights with a few quantized rows, generic over formats and instruction
+// sets. Must be included by the source file of an instruction set, after it has selected its compiler target.
 //
 // `Lanes` is the instruction set: vectors of `lanes` rows of the panel, in three views: Bytes (4 quants per
 // row), Ints and Floats. `Format` is the format of the weights (a KeptFormat).
@@ -14,7 +14,7 @@
 
 namespace spectr {
 
-/// The quants of columns [4 · group, 4 · group + 4) of a block, put together from its planes.
+/// Returns the quants of columns [4 · group, 4 · group + 4) of a block, combined from its planes.
 template <class Lanes, class Format, int group>
 HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
   constexpr QuantLayout layout = Format::layout;
@@ -35,7 +35,7 @@ HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
   }
 }
 
-/// What they stand for.
+/// Returns the numbers that these quants represent.
 template <class Lanes, class Format, int group>
 HWY_INLINE typename Lanes::Bytes numbers_of_group(const std::uint8_t* block) {
   const auto quants = quants_of_group<Lanes, Format, group>(block);
@@ -46,7 +46,7 @@ HWY_INLINE typename Lanes::Bytes numbers_of_group(const std::uint8_t* block) {
   }
 }
 
-/// The table of a format with an excess on top, which dot_signed() wants at some levels.
+/// The table of a format plus an excess, which dot_signed() requires at some levels.
 template <class Format, int excess>
 alignas(16) inline constexpr std::array<std::int8_t, 16> raised_values = [] {
   std::array<std::int8_t, 16> values = Format::values;
@@ -54,7 +54,7 @@ alignas(16) inline constexpr std::array<std::int8_t, 16> raised_values = [] {
   return values;
 }();
 
-/// What they stand for, as dot_signed() takes it. Requires: signed bytes.
+/// Returns the numbers in the form that dot_signed() takes. Requires: they are signed bytes.
 template <class Lanes, class Format, int group>
 HWY_INLINE auto signed_quants_of_group(const std::uint8_t* block) {
   if constexpr (Format::layout.meaning == QuantLayout::Meaning::table_index && Lanes::signed_excess > 0) {
@@ -65,13 +65,13 @@ HWY_INLINE auto signed_quants_of_group(const std::uint8_t* block) {
   }
 }
 
-/// Whether products are added in 16 bits first. Such a set has pairs_of_products, add_pairs and add_sums
-/// instead of dot.
+/// True if products are first added in 16 bits. Such an instruction set has pairs_of_products, add_pairs and
+/// add_sums instead of dot.
 template <class Lanes>
 constexpr bool adds_pairs = requires { &Lanes::pairs_of_products; };
 
-/// The largest of a format's numbers and the excess that makes all of them at least 0, where two products
-/// with |q| ≤ 127 fit 16 bits then.
+/// The excess that makes all of a format's numbers nonnegative, and their largest value with it. fit() is
+/// true if the sum of two products with |q| ≤ 127 then fits into 16 bits.
 struct UnsignedNumbers {
   int largest, excess;
   constexpr int largest_pair() const { return 2 * largest * 127; }
@@ -92,13 +92,13 @@ constexpr UnsignedNumbers unsigned_numbers() {
   }
 }
 
-/// Whether a set takes a format's numbers with an excess that makes them unsigned: where it adds pairs of
-/// products, and they fit.
+/// True if an instruction set takes a format's numbers with an excess that makes them unsigned: if it adds
+/// pairs of products, and these fit.
 template <class Lanes, class Format>
 constexpr bool takes_unsigned = adds_pairs<Lanes> && unsigned_numbers<Format>().fit();
 
-/// How kernels of this set want x. Products of signed bytes have the excess too much for every 1 of the
-/// activation.
+/// Returns the layout of x that the kernels require. Products of signed bytes exceed the result by the excess
+/// times the activation.
 template <class Lanes, class Format>
 constexpr ActivationBlock activation_block(int rows) {
   constexpr QuantLayout layout = Format::layout;
@@ -111,8 +111,8 @@ constexpr ActivationBlock activation_block(int rows) {
           .factor = -excess};
 }
 
-/// pairs[r] = the products of a group of quants with row r of x, or what they add to it unless they are the
-/// first.
+/// Sets pairs[r] to the products of a group of quants with row r of x if `first`, otherwise adds
+/// them.
 template <class Lanes, class Format, int group, int rows>
 HWY_INLINE void add_pairs(bool first, const std::uint8_t* quants, const std::uint8_t* q,
                           typename Lanes::Ints (&pairs)[rows]) {
@@ -126,9 +126,9 @@ HWY_INLINE void add_pairs(bool first, const std::uint8_t* quants, const std::uin
   }
 }
 
-/// sums[r] += the products of `groups` groups of quants, from the group `first` on, with row r of x at q. A
-/// group meets all rows of x before the next one is read: so many sums are under way at a time, each of which
-/// would have to wait for itself, and few registers hold quants. meanwhile(g) is called with group g.
+/// Adds to sums[r] the products of `groups` groups of quants, from the group `first` on, with row r of x at
+/// q. A group is multiplied by all rows of x before the next is read: many independent sums are in flight,
+/// and few registers hold quants. Calls meanwhile(g) with group g.
 template <class Lanes, class Format, int first, int groups, int rows, class Meanwhile>
 HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
                            typename Lanes::Ints (&sums)[rows]) {
@@ -136,7 +136,7 @@ HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, co
   if constexpr (groups == 0) {
     return;
   } else if constexpr (takes_unsigned<Lanes, Format>) {
-    // Added in 16 bits as often as fits: the sum is exact, whatever its order.
+    // Add in 16 bits as often as fits; the sum is exact in any order.
     constexpr int together = std::min(groups, 32767 / unsigned_numbers<Format>().largest_pair());
     typename Lanes::Ints pairs[rows];
     [&]<int... g>(std::integer_sequence<int, g...>) {
@@ -160,7 +160,7 @@ HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, co
   }
 }
 
-/// The integer sums of one block of weights, once they are complete, become a part of y.
+/// Converts the complete integer sums of one block of weights to their contribution to y.
 template <class Lanes, class Format, int rows>
 struct BlockOfWeights {
   using Floats = typename Lanes::Floats;
@@ -176,13 +176,13 @@ struct BlockOfWeights {
   HWY_INLINE const std::uint8_t* correction(std::size_t r, std::size_t i) const {
     return corrections + 4 * (i * rows + r);
   }
-  /// Where the sum of row r under scale i starts.
+  /// Returns the start value of the sum of row r under scale i.
   HWY_INLINE typename Lanes::Ints start(std::size_t r, std::size_t i) const {
     return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i))
                                         : Lanes::as_ints(Lanes::float_of(sum_start));
   }
-  /// y / a of row r with what the columns under scale i contribute; `part`: with those before them. A sum is
-  /// multiplied by its scale in one operation, rounded once: what its start contributes is exact.
+  /// Returns `part`, the contribution to y / a of row r so far, plus that of the columns under scale i. A sum
+  /// is scaled and added with a single rounding: what its start value contributes is exact.
   HWY_INLINE Floats with_sum(Floats part, std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
     const Floats s = Lanes::as_floats(sum);
     if (i == 0) {
@@ -200,8 +200,8 @@ struct BlockOfWeights {
   }
 };
 
-/// Adds what the columns under scale i and all after it in the block contribute to the rows of x from `from`
-/// on, at q. parts: their y / a with the columns before them.
+/// Adds the contributions of the columns under scale i and all later scales of the block, for the rows of x
+/// from `from` on, at q. parts: the contributions to y / a so far.
 template <class Lanes, class Format, int i, int from, int rows, int all_rows, class Meanwhile>
 HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
                            const BlockOfWeights<Lanes, Format, all_rows>& block,
@@ -218,7 +218,7 @@ HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q, co
   }
 }
 
-/// Adds what a block of weights contributes to rows [from, to) of x.
+/// Adds the contribution of a block of weights to rows [from, to) of x.
 template <class Lanes, class Format, int from, int to, int all_rows, class Meanwhile>
 HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
                          const BlockOfWeights<Lanes, Format, all_rows>& block) {
@@ -232,8 +232,8 @@ HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q, cons
   for (std::size_t r = 0; r < rows; ++r) block.add(from + r, parts[r]);
 }
 
-/// Adds what a block of weights contributes: to half of the rows at a time where their sums would leave no
-/// registers for anything else.
+/// Adds the contribution of a block of weights, for half of the rows at a time if the sums of all would
+/// exhaust the registers.
 template <class Lanes, class Format, int rows, class Meanwhile>
 HWY_INLINE void add_block(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
                           const BlockOfWeights<Lanes, Format, rows>& block) {
@@ -242,7 +242,7 @@ HWY_INLINE void add_block(const std::uint8_t* quants, const std::uint8_t* q, con
   if constexpr (first < rows) add_rows<Lanes, Format, first, rows>(quants, q, [](int) {}, block);
 }
 
-/// Writes a vector, or its first `count` lanes where there are fewer.
+/// Stores a vector, or its first `count` lanes if that is fewer.
 template <class Lanes>
 HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t count) {
   if (count >= Lanes::lanes) return Lanes::store(out, v);
@@ -251,10 +251,10 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
   std::memcpy(out, all, count * sizeof(float));
 }
 
-/// y = Σ over blocks of weights of a · Σ over the block's scales of s · Σ c · q, less what minima take: the
-/// quants of a block of weights are decoded once and meet every row of x. Per row the order of all operations
-/// is fixed, whatever `rows` and the set are. All lanes also prefetch their share of what is upcoming, so
-/// that memory is busy all the time.
+/// Computes y = Σ over blocks of weights of a · Σ over the block's scales of s · Σ c · q, minus the minima's
+/// terms. Each block of weights is decoded once for all rows of x. The order of a row's operations is fixed,
+/// independent of `rows` and the instruction set. All lanes also prefetch their share of the upcoming memory,
+/// so that it is always busy.
 template <class Lanes, class Format, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* headers, std::size_t lane,
                                std::size_t blocks, PanelPrefetch& upcoming, const std::uint8_t* x,
@@ -263,7 +263,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
   constexpr int per_block = layout.scales_per_block();
   constexpr int block_bytes = 64 * layout.bits();
   constexpr int prefetched =
-      2 * block_bytes * static_cast<int>(Lanes::lanes) / panel_rows;  // with a block of x
+      2 * block_bytes * static_cast<int>(Lanes::lanes) / panel_rows;  // for each block of x
   constexpr int header_share = 2 * Lanes::lanes * layout.header_bytes() / layout.blocks();
   constexpr ActivationBlock activation = activation_block<Lanes, Format>(rows);
   quants += 4 * lane;
@@ -271,7 +271,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
   for (int r = 0; r < rows; ++r) y[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
     const auto add_half = [&]<std::size_t half>() __attribute__((always_inline)) {
-      const std::size_t b = (pair + half) % layout.blocks();  // in its super-block
+      const std::size_t b = (pair + half) % layout.blocks();  // index in its super-block
       if (b == 0) {
         Format::decode_scales(quant::PanelHeader<Lanes>(headers, lane, layout.f16s), scales, mins);
         if (lane == 0) prefetch<panel_rows * layout.header_bytes()>(headers + upcoming.headers);
@@ -290,7 +290,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
       quants += block_bytes;
     };
     add_half.template operator()<0>();
-    if (layout.blocks() == 1 && pair + 1 == blocks) break;  // half a block of x was left
+    if (layout.blocks() == 1 && pair + 1 == blocks) break;  // the last block of x is half-filled
     add_half.template operator()<1>();
     move_on<prefetched, header_share>(upcoming);
   }

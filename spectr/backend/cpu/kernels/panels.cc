@@ -29,7 +29,7 @@ void read_plane(const std::uint8_t* plane, int row, int to, std::uint8_t* quants
   }
 }
 
-/// call.operator()<bits>() for the widths that planes have; nothing for an absent plane.
+/// Calls call.operator()<bits>() for the possible widths of planes; does nothing for an absent plane.
 template <class Call>
 void with_width(int bits, const Call& call) {
   if (bits == 8) call.template operator()<8>();
@@ -57,12 +57,12 @@ void write_super_block(const PanelShape& shape, const QuantBlock& block, int row
 
 }  // namespace
 
-/// In line comes what is 16 KiB further. The four places are the four panels after these four, a quarter of
-/// each while one of these is used, or else the quarters of the next panel that is not in use. If there is
-/// none, they are where this panel is.
+/// In line, prefetches 16 KiB ahead. Otherwise, the four streams are the next four panels, a quarter of each
+/// while one of the current four is used, or the quarters of the next panel that is not in use. If there is
+/// none, they are the current panel.
 PanelPrefetch PanelRun::prefetch_after(std::size_t panel, std::size_t at_once) const {
   const std::size_t distance = shape.panel_bytes(), quarter = shape.headers_at() / 4;
-  const std::size_t left = uncached - std::min(uncached, panel);  // this one included
+  const std::size_t left = uncached - std::min(uncached, panel);  // including this one
   if (order == PanelOrder::in_line) {
     const std::size_t ahead = std::size_t{16} << 10;
     return {quants_of(panel) + (left * distance >= ahead + distance ? ahead : 0), 0, 0};

@@ -13,17 +13,17 @@
 
 namespace spectr {
 
-/// A panel has as many rows as the widest vector has lanes of 32 bits.
+/// Rows per panel: the number of 32-bit lanes of the widest vectors.
 constexpr int panel_rows = 16;
 
-/// A quantized matrix as panels of 16 rows (docs/kernels.md has the picture). A panel is the quants of all
-/// its blocks of 32 columns and then the headers of all its super-blocks: a permutation of the bits in the
-/// file, but for formats that take more (quant/formats.h).
+/// A quantized matrix as panels of 16 rows (see the picture in docs/kernels.md). A panel has the quants of
+/// all its blocks of 32 columns, followed by the headers of all its super-blocks: a permutation of the file's
+/// bits, except for formats that take more (quant/formats.h).
 ///
-/// Quants: those of a row in a block make 8 groups of 4 consecutive columns. Group g of the 16 rows is a
-/// vector of 64 bytes, row after row. A plane of B bits per quant packs 8 such vectors into B: group g is in
+/// Quants: those of a row in a block form 8 groups of 4 consecutive columns. Group g of the 16 rows is a
+/// vector of 64 bytes, row by row. A plane of B bits per quant packs 8 such vectors into B: group g is in
 /// vector g mod B, shifted left by (g div B) · B. A block is its low plane, then its high plane. Headers:
-/// each factor of 16 bits and then each scale byte of the super-block, as a vector of the 16 rows.
+/// each 16-bit factor, then each scale byte of the super-block, as a vector of the 16 rows.
 struct PanelShape {
   QuantLayout layout;
   std::size_t super_blocks;  ///< per row
@@ -32,57 +32,57 @@ struct PanelShape {
   std::size_t block_bytes() const { return static_cast<std::size_t>(64 * layout.bits()); }
   std::size_t header_bytes() const { return static_cast<std::size_t>(panel_rows * layout.header_bytes()); }
   std::size_t headers_at() const { return blocks() * block_bytes(); }
-  /// Distance of panels, a multiple of 64.
+  /// Returns the stride of panels in bytes, a multiple of 64.
   std::size_t panel_bytes() const { return (headers_at() + super_blocks * header_bytes() + 63) / 64 * 64; }
 };
 
-/// The order in which panels come from memory: one line after the other, or in four places at once, which are
-/// the quarters of a panel or four interleaved panels.
+/// The order in which panels are read from memory: sequentially, or as four concurrent streams, which are the
+/// quarters of a panel or four interleaved panels.
 enum class PanelOrder { in_line, quarters, interleaved };
 
-/// What is prefetched while a panel is used.
+/// The prefetch target while a panel is used.
 struct PanelPrefetch {
-  const std::uint8_t* quants;  ///< the first of four places; in line, where everything begins
-  std::size_t apart;           ///< bytes from one place to the next; 0: in line
-  std::ptrdiff_t headers;      ///< how far ahead of those in use; 0 in line
+  const std::uint8_t* quants;  ///< the first of four streams; the only one if in_line
+  std::size_t apart;           ///< stride of the streams in bytes; 0: in_line
+  std::ptrdiff_t headers;      ///< distance from the headers in use; 0 if in_line
 };
 
-/// Panels that follow one another.
+/// Consecutive panels.
 struct PanelRun {
   const PanelShape& shape;
   const std::uint8_t* quants;  ///< of the first panel
-  std::size_t rows;            ///< of weights in all of them: the last panel may have less than 16
+  std::size_t rows;            ///< total rows of weights; the last panel may have fewer than 16
   std::size_t index;           ///< of the first panel in its matrix
-  std::size_t uncached;        ///< panels of the matrix from the first on that are not in the cache yet
-  PanelOrder order;            ///< in which they come
+  std::size_t uncached;        ///< panels of the matrix, from the first on, that are not cached yet
+  PanelOrder order;            ///< in which panels are read
 
   std::size_t panels() const { return div_up(rows, panel_rows); }
   const std::uint8_t* quants_of(std::size_t panel) const { return quants + panel * shape.panel_bytes(); }
   std::size_t rows_of(std::size_t panel) const {
     return std::min<std::size_t>(panel_rows, rows - panel * panel_rows);
   }
-  /// What is prefetched while this panel is used. `at_once`: how many panels are used side by side, 1 or 2.
+  /// Returns the prefetch target while a panel is used; `at_once` panels, 1 or 2, are used concurrently.
   PanelPrefetch prefetch_after(std::size_t panel, std::size_t at_once = 1) const;
 };
 
-/// Where a quant is: a byte of the vectors of its plane, and the shift within it.
+/// The location of a quant: a byte in the vectors of its plane, and the shift within it.
 struct QuantPlace {
   std::size_t byte;
   int shift;
 };
 
-/// The place of the quant of (row, column of the block) in a plane of `bits` bits.
+/// Returns the location of the quant at (row, column of the block) in a plane of `bits` bits.
 constexpr QuantPlace quant_place(int row, int column, int bits) {
   const int group = column / 4;
   return {static_cast<std::size_t>(64 * (group % bits) + 4 * row + column % 4), group / bits * bits};
 }
 
-/// Packs all rows of a matrix, into pages that it shares if there are any; rows past the end of the last
-/// panel are zero.
+/// Packs all rows of a matrix, into shared pages if `pages` is given. Padding rows of the last panel are
+/// zero.
 AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
                          std::span<const std::byte> file, ThreadPool& pool, SharedPages* pages);
 
-/// Takes super-block `index` of row `row` (< 16) of a panel apart.
+/// Unpacks super-block `index` of row `row` (< 16) of a panel.
 void read_super_block(const PanelShape& shape, const std::uint8_t* panel, int row, std::size_t index,
                       QuantBlock& block);
 

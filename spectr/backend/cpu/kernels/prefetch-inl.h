@@ -1,4 +1,4 @@
-// Loading of memory into a cache before it is needed.
+// Prefetching of memory into caches.
 #pragma once
 
 #include <cstddef>
@@ -7,32 +7,32 @@
 
 namespace spectr {
 
-/// The nearest cache, or the second, which keeps what is still far from use.
+/// The L1 cache, or the L2 cache for what is used later.
 enum class CacheLevel { first, second };
 
-/// How an instruction set brings panels from memory.
+/// An instruction set's parameters for prefetching panels.
 struct Prefetching {
-  /// Four panels come interleaved where they have at most so many bytes.
+  /// Four panels are interleaved if they have at most this many bytes.
   std::size_t interleaved_bytes = std::size_t{64} << 10;
-  PanelOrder fallback = PanelOrder::quarters;  ///< the order of larger ones
+  PanelOrder fallback = PanelOrder::quarters;  ///< the order of larger panels
   CacheLevel to = CacheLevel::first;
 };
 
-/// Starts to load the `bytes` bytes at `p`, any address, into the cache.
+/// Prefetches the `bytes` bytes at `p`, any address.
 template <int bytes, CacheLevel level = CacheLevel::first, class T>
 HWY_INLINE void prefetch(const T* p) {
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, level == CacheLevel::first ? 3 : 2);
 }
 
-/// Starts to load line i, of 64 bytes, of the upcoming quants: the four places take turns.
+/// Prefetches line i, of 64 bytes, of the upcoming quants, alternating between the four streams.
 template <CacheLevel level>
 HWY_INLINE void prefetch_line(const PanelPrefetch& upcoming, std::size_t i) {
   prefetch<64, level>(upcoming.quants + i % 4 * upcoming.apart + i / 4 * 64);
 }
 
-/// Starts to load share `share` of `shares` of the next `bytes` bytes of the upcoming quants, a fourth of
-/// them at each of the four places; or, in line, of those and their share of the headers. A core can wait for
-/// a limited number of lines: were all prefetched at once, what is needed now would have to wait behind them.
+/// Prefetches share `share` of `shares` of the next `bytes` bytes of the upcoming quants, a quarter in each
+/// of the four streams; or, in line, of these and their headers. A core supports a limited number of
+/// outstanding lines: prefetching all at once would delay loads that are needed now.
 template <int bytes, int header_bytes, CacheLevel level>
 HWY_INLINE void prefetch_share(const PanelPrefetch& upcoming, std::size_t share, std::size_t shares) {
   constexpr std::size_t lines = (bytes / 4 + 63) / 64 * 4, lines_in_line = (bytes + header_bytes + 63) / 64;
@@ -47,7 +47,7 @@ HWY_INLINE void prefetch_share(const PanelPrefetch& upcoming, std::size_t share,
   }
 }
 
-/// Leaves these bytes behind.
+/// Advances past these bytes.
 template <int bytes, int header_bytes>
 HWY_INLINE void move_on(PanelPrefetch& upcoming) {
   upcoming.quants += upcoming.apart == 0 ? bytes + header_bytes : bytes / 4;

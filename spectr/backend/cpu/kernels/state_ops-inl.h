@@ -1,9 +1,9 @@
-// Kernels of recurrent layers' states, compiled once for each instruction set (names as Highway writes them;
-// `d` stands for a vector type, see vector_loops-inl.h).
+// Kernels of recurrent states, compiled once per instruction set. Names follow Highway's convention; `d` is a
+// vector tag, see vector_loops-inl.h.
 #include <cstddef>
 #include <span>
 
-// Highway's guard: included again for each target.
+// Highway's include guard, which permits one inclusion per target.
 #if defined(SPECTR_STATE_OPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECTR_STATE_OPS_INL
 #undef SPECTR_STATE_OPS_INL
@@ -15,7 +15,7 @@
 
 #include "spectr/base/vector_loops-inl.h"
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {

@@ -5,10 +5,10 @@
 
 namespace spectr {
 
-/// Kernels for the states of recurrent layers: small matrices of floats that are read and written by every
-/// token. Sums run in an order that depends on the sizes alone. Tests compare with plain loops in double.
+/// Kernels for the states of recurrent layers: small f32 matrices that every token reads and writes. The
+/// order of sums depends only on the sizes. Tests compare the kernels with plain loops in double.
 
-/// y[i] = Σ_j m[i][j] a[j] and z[i] = Σ_j m[i][j] b[j], the matrix read once. m: [y.size(), a.size()].
+/// y[i] = Σ_j m[i][j] a[j] and z[i] = Σ_j m[i][j] b[j]; reads m once. m: [y.size(), a.size()].
 void two_products(std::span<const float> m, std::span<const float> a, std::span<const float> b,
                   std::span<float> y, std::span<float> z);
 

@@ -1,14 +1,14 @@
-// The tile registers of AMX, as far as kernels_amx.cc uses them. Written as assembly: the compilers' own
-// functions take the number of a tile as literal text only, and not all of them say that they read memory.
+// The AMX tile operations that kernels_amx.cc uses, as assembly: compilers' intrinsics require literal tile
+// numbers, and some do not declare that they read memory.
 #pragma once
 
 #include <cstdint>
 
 namespace spectr {
 
-/// What the processor is told about its tiles before use. Tiles 0 and 1: the sums (ints) of two panels, 16
-/// for each line of x; tile 2: the lines, of `line_bytes` columns; tile 3: as many quants of 16 rows, in
-/// groups of 4 columns.
+/// The tile configuration. Tiles 0 and 1 have the sums (ints) of two panels, 16 for each line of x; tile
+/// 2 has the lines of `line_bytes` columns; tile 3 has as many quants of 16 rows, in groups of 4
+/// columns.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -31,7 +31,7 @@ struct alignas(64) TileShapes {
 };
 static_assert(sizeof(TileShapes) == 64);
 
-/// While it lives, the tiles of this thread have these shapes.
+/// Configures the tiles of this thread with these shapes during its lifetime.
 class TilesInUse {
  public:
   explicit TilesInUse(const TileShapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
@@ -40,7 +40,7 @@ class TilesInUse {
   TilesInUse& operator=(const TilesInUse&) = delete;
 };
 
-/// Writes the sums that were begun last for one of two panels to `out`, as lines of 16 ints.
+/// Stores the sums begun last for one of two panels to `out`, as lines of 16 ints.
 template <int panel>
 HWY_INLINE void store_tile(std::uint8_t* out) {
   constexpr std::uint64_t step = 64;
@@ -50,20 +50,20 @@ HWY_INLINE void store_tile(std::uint8_t* out) {
                : "memory");
 }
 
-/// Where the integer sums in a tile begin: at zero, or at the bits of sum_start, so that they are floats.
+/// Start values of integer sums in a tile: zero, or the bits of sum_start, so that they are valid floats.
 enum class SumsFrom { zero, start };
 
-/// A line of sums that begin there.
+/// A line of start values.
 alignas(64) inline constexpr std::array<float, 16> start_of_sums = [] {
   std::array<float, 16> line{};
   line.fill(sum_start);
   return line;
 }();
 
-/// Begins the products of one of two panels, which take turns, with x: out[l][i] = sum_start + Σ_j x[l][j]
-/// w[i][j], as a float; x line after line, `line_bytes` from one to the next, w group after group, both
-/// signed bytes. A tile's sums take long to come. So it writes to `out` what the call before has begun for
-/// this panel, and meanwhile the other panel was multiplied. The second panel meets the x that the first has
+/// Begins the products of x with one of two panels, used alternately: out[l][i] = sum_start + Σ_j x[l][j]
+/// w[i][j], as a float; x is line by line with stride `line_bytes`, w is group by group, both signed bytes.
+/// Because the sums of a tile have a long latency, it stores to `out` what the previous call for this panel
+/// has begun; meanwhile, the other panel was multiplied. The second panel reuses the x that the first has
 /// loaded.
 template <int panel, int line_bytes, SumsFrom from>
 HWY_INLINE void multiply_tiles(const std::uint8_t* x, const std::uint8_t* w, std::uint8_t* out) {

@@ -1,12 +1,12 @@
-// The vector kernels, compiled once for each instruction set (names as Highway writes them; `d` stands for a
-// vector type, see vector_loops-inl.h).
+// The vector kernels, compiled once per instruction set. Names follow Highway's convention; `d` is a vector
+// tag, see vector_loops-inl.h.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
 
-// Highway's guard: included again for each target.
+// Highway's include guard, which permits one inclusion per target.
 #if defined(SPECTR_VECTOR_OPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECTR_VECTOR_OPS_INL
 #undef SPECTR_VECTOR_OPS_INL
@@ -19,7 +19,7 @@
 
 #include "spectr/base/vector_loops-inl.h"
 
-// Named as Highway names its operations.
+// Names follow Highway's convention.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
@@ -31,8 +31,8 @@ float Dot(std::span<const float> x, const float* y) {
                            HWY_ATTR { return hn::Mul(hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)); });
 }
 
-/// Σ term(x[i]) in double precision, always in the same order on every instruction set: what a norm rounds
-/// here, the whole layer sees. Number i is in running sum i mod 32; the rest is added to the first.
+/// Computes Σ term(x[i]) in double precision, in the same order on all instruction sets, because its rounding
+/// affects a whole layer. Number i is in running sum i mod 32; the rest is added to the first.
 template <class Term>
 HWY_INLINE double PreciseSum(std::span<const float> x, const Term& term) {
   constexpr std::size_t running = 32;
@@ -65,7 +65,7 @@ HWY_INLINE double PreciseSum(std::span<const float> x, const Term& term) {
 
 void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float* out) {
   const double squares = PreciseSum(x, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
-  const double mean_square = squares / static_cast<double>(x.size());  // which may be larger than any float
+  const double mean_square = squares / static_cast<double>(x.size());  // may exceed the range of float
   const auto factor = static_cast<float>(1.0 / std::sqrt(mean_square + static_cast<double>(epsilon)));
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto scaled = hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor));
@@ -84,7 +84,7 @@ void LayerNorm(std::span<const float> x, const float* weight, const float* bias,
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
     const auto scaled = hn::Mul(centred, hn::Set(d, factor));
-    // Not one operation: it would round twice on some instruction sets and once on others.
+    // Not fused: instruction sets without fma would round twice, others once.
     const auto weighted = hn::Mul(scaled, hn::LoadU(d, weight + i));
     hn::StoreU(hn::Add(weighted, hn::LoadU(d, bias + i)), d, out + i);
   });
@@ -96,7 +96,7 @@ void Add(std::span<float> x, const float* y) {
   });
 }
 
-/// z / (1 + exp(−u)), u at least −88 so that the exponential stays finite.
+/// Returns z / (1 + exp(−u)), with u clamped to at least −88 so that the exponential is finite.
 template <class D, class V>
 HWY_INLINE V TimesSigmoid(D d, V z, V u) {
   const V decay = hn::Exp(d, hn::Min(hn::Neg(u), hn::Set(d, 88.0f)));
@@ -135,7 +135,7 @@ void GeluTanh(std::span<float> x) {  // ½ (1 + tanh u) = 1 / (1 + exp(−2u)), 
 }
 
 /// With u = min(|z|, 13) / √2 and t = 1 / (1 + p u), 1 − erf u = (a₁ t + … + a₅ t⁵) exp(−u²) within 1.5e-7
-/// (Abramowitz and Stegun, 7.1.26); Φ(−|z|) is half of it, and beyond 13 nothing.
+/// (Abramowitz and Stegun, 7.1.26); Φ(−|z|) is half of it, and negligible beyond 13.
 void Gelu(std::span<float> x) {
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto z = hn::LoadU(d, x.data() + i), one = hn::Set(d, 1.0f);
@@ -171,7 +171,7 @@ void Softmax(std::span<float> x) {
   });
 }
 
-/// round_to_f16() of f16.h, with vectors in place of numbers.
+/// Vectorizes round_to_f16() of f16.h.
 void RoundToF16(std::span<const float> x, F16* out) {
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const hn::RebindToUnsigned<decltype(d)> du;

@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/backend/cpu/kernels/vector_ops-inl.h"
 #include <hwy/foreach_target.h>
-// One copy per instruction set comes first.
+// Must follow foreach_target.h, which compiles this file once per instruction set.
 #include "spectr/backend/cpu/kernels/vector_ops-inl.h"
 #include "spectr/base/check.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernel_list.cuh and product_list.cuh name.
+// Includes all kernels named in kernel_list.cuh and product_list.cuh.
 
 #include "spectr/backend/cuda/kernels/any_attention.cuh"
 #include "spectr/backend/cuda/kernels/attention.cuh"

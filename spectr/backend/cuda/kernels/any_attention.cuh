@@ -1,14 +1,14 @@
 #pragma once
 
-// Attention with heads of any size and keys and values of any type: what attention.cuh has no kernel for,
-// with the same sums, and so the same bits where both could do it.
+// Attention for any head size and any KV types: the fallback of attention.cuh. It computes the same sums, so
+// it is bitwise equal where both apply.
 
 #include "spectr/backend/cuda/kernels/attention.cuh"
 #include "spectr/backend/device/head_layout.h"
 
 namespace spectr::cuda {
 
-/// Four numbers of a key or a value.
+/// Loads four consecutive numbers of a key or a value as f32.
 SPECTR_DEVICE Four cached_four(int type, const u8* numbers, const u8* scale) {
   if (type == 0) return load(reinterpret_cast<const Four*>(numbers));
   if (type == 1) {
@@ -23,11 +23,11 @@ SPECTR_DEVICE Four cached_four(int type, const u8* numbers, const u8* scale) {
   return {number(0), number(1), number(2), number(3)};
 }
 
-/// Grid (items, kv_heads · groups of sixteen queries). Keys, then values go through shared memory as floats,
-/// 32 dimensions of all slots at a time, and all queries of the group read them there. A thread has one slot
-/// and every other query for scores, one dimension and every fourth query for values.
+/// Computes partial results of items. Grid: (items, kv_heads · groups of sixteen queries). Keys, then values
+/// are staged in shared memory as f32, 32 dimensions of all slots at a time, for all queries of the block.
+/// For scores, a thread has one slot and every other query; for values, one dimension and every fourth query.
 class AnyAttendKernel {
-  static constexpr int cols = 32, fours = 4;  // dimensions at a time, and fours of them that a thread fetches
+  static constexpr int cols = 32, fours = 4;  // dimensions per tile, and groups of four that a thread loads
 
  public:
   static constexpr int threads = 128, queries = 16;
@@ -44,7 +44,7 @@ class AnyAttendKernel {
     find_slots(p, item, head, slots);
     dependents();
     predecessors();
-    const auto query = [&](int i) {  // the queries of a row's heads lie together
+    const auto query = [&](int i) {  // the queries of a row's heads are contiguous
       const long row = item.row + (first + i) / group;
       return p.of.q + (row * p.of.heads + head * group + (first + i) % group) * p.head.dim;
     };
@@ -63,8 +63,8 @@ class AnyAttendKernel {
   }
 
  private:
-  /// Of the chunk: where in the pool the block of a slot has the head, and which slot of the block it is; −1:
-  /// it is not there.
+  /// For each slot of the chunk: the pool offset of its block's head, and its index in the block; −1: there
+  /// is no such slot.
   struct Slots {
     long blocks[64];
     int places[64];
@@ -80,9 +80,9 @@ class AnyAttendKernel {
     slots.blocks[i] = slot / 64 * p.of.block_bytes + p.of.layer + static_cast<long>(head) * p.head.bytes;
   }
 
-  /// Has each tile of `dim` dimensions in shared memory, and calls each(first) then. `four(slot, d)` gives
-  /// numbers; they are asked for while the tile before is used. `along`: whether neighbours fetch
-  /// neighbouring slots, otherwise neighbouring dimensions.
+  /// Calls each(first) with every tile of dimensions of [0, dim) in shared memory. `four(slot, d)` loads
+  /// numbers; loads overlap with the previous tile's use. If `along`, neighbouring threads load neighbouring
+  /// slots, otherwise neighbouring dimensions.
   template <class FourOf, class Each>
   static SPECTR_DEVICE void for_tiles(int dim, bool along, const Slots& slots, float (&tile)[64][cols + 1],
                                       FourOf four, Each each) {
@@ -105,7 +105,7 @@ class AnyAttendKernel {
     };
     fetch(0);
     for (int from = 0; from < dim; from += cols) {
-      group_barrier();  // who still reads the tile of before
+      group_barrier();  // the previous tile may still be in use
       SPECTR_UNROLL
       for (int k = 0; k < fours; ++k) {
         float* const to = &tile[slot_of(k)][column_of(k)];
@@ -120,7 +120,7 @@ class AnyAttendKernel {
     }
   }
 
-  /// Scores of all queries with all slots, into `weights`.
+  /// Writes the scores of all queries with all slots to `weights`.
   template <class Query>
   static SPECTR_DEVICE void scores(const AnyAttention& p, const Slots& slots, Query query, int n,
                                    float (&tile)[64][cols + 1], float (&q)[queries][cols],
@@ -186,7 +186,7 @@ class AnyAttendKernel {
   }
 };
 
-/// As MergeKernel; a lane has four columns, each of some head: grid (n, heads · dim / 128).
+/// Like MergeKernel, but a lane's four columns may belong to different heads. Grid: (n, heads · dim / 128).
 class AnyMergeKernel {
   static constexpr int warps = 8, columns = 4;
 
@@ -248,7 +248,7 @@ class AnyMergeKernel {
   }
 
  private:
-  /// Neighbours first.
+  /// Returns the pairwise sum of a column over the warps.
   static SPECTR_DEVICE float tree(const float (&numbers)[warps][128], int column) {
     float sum[warps];
     SPECTR_UNROLL

@@ -1,14 +1,14 @@
 #pragma once
 
-// What kernels share between their loads and stores.
+// Arithmetic shared by kernels.
 
 #include "spectr/backend/cuda/kernels/device.h"
 
 namespace spectr::cuda {
 
-/// e^x for x ≤ 0, the same bits everywhere: 2ⁿ e^r with n = round(x / log 2), and a polynomial for e^r,
-/// |r| ≤ log(2) / 2. 0 below −87, where results would be denormal. NaN for NaN, whose bits would else become
-/// those of a number.
+/// Returns e^x for x ≤ 0, with the same bits on all devices: 2ⁿ e^r with n = round(x / log 2), and a
+/// polynomial for e^r, |r| ≤ log(2) / 2. Returns 0 below −87, where results would be denormal, and NaN for
+/// NaN, which needs a special case.
 SPECTR_DEVICE float exp_of_negative(float x) {
   constexpr float large = 12582912.0f;  // 1.5 · 2²³: adding it rounds to an integer
   const float shifted = fma(x, 1.44269504f, large), n = sub(shifted, large);
@@ -24,26 +24,26 @@ SPECTR_DEVICE float exp_of_negative(float x) {
   return float_of(bits_of(y) + (bits_of(shifted) << 23));
 }
 
-/// x / (1 + e^−x), by e^−|x|.
+/// Returns x / (1 + e^−x), computed from e^−|x|.
 SPECTR_DEVICE float silu(float x) {
   const float e = exp_of_negative(x < 0 ? x : -x);
   return divide(mul(x, x < 0 ? e : 1.0f), add(1.0f, e));
 }
 
-/// 1 / (1 + e^−x).
+/// Returns 1 / (1 + e^−x).
 SPECTR_DEVICE float sigmoid(float x) {
   const float e = exp_of_negative(x < 0 ? x : -x);
   return divide(x < 0 ? e : 1.0f, add(1.0f, e));
 }
 
-/// x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), as x σ(2 …).
+/// Returns x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), computed as x σ(2 …).
 SPECTR_DEVICE float gelu(float x) {
   const float u = mul(1.5957691216f, add(x, mul(0.044715f, mul(mul(x, x), x))));
   const float e = exp_of_negative(u < 0 ? u : -u);
   return divide(mul(x, u < 0 ? e : 1.0f), add(1.0f, e));
 }
 
-/// log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)), a polynomial.
+/// Returns log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)) by a polynomial.
 SPECTR_DEVICE float log_of_one_and(float x) {
   const float s = divide(x, add(2.0f, x)), z = mul(s, s), twice = add(s, s);
   float p = 1.0f / 15.0f;
@@ -56,21 +56,21 @@ SPECTR_DEVICE float log_of_one_and(float x) {
   return add(mul(mul(p, z), twice), twice);
 }
 
-/// log(1 + e^x).
+/// Returns log(1 + e^x).
 SPECTR_DEVICE float softplus(float x) {
   const float e = exp_of_negative(x < 0 ? x : -x);
   return add(x < 0 ? 0.0f : x, log_of_one_and(e));
 }
 
-/// cap · tanh(x / cap).
+/// Returns cap · tanh(x / cap).
 SPECTR_DEVICE float soft_cap(float x, float cap) {
   const float y = divide(x, cap), e = exp_of_negative(mul(-2.0f, y < 0 ? -y : y));
   const float size = mul(cap, divide(sub(1.0f, e), add(1.0f, e)));
   return y < 0 ? -size : size;
 }
 
-/// The sum over the lanes whose numbers differ in the bits of `lanes` − 1, in every one of them: neighbours
-/// first, so that all have the same bits.
+/// Returns, in all lanes, the pairwise sum over groups of `lanes` neighbouring lanes. Its bits are the same
+/// in all of them.
 template <int lanes>
 SPECTR_DEVICE float sum_of_lanes(float v) {
   SPECTR_UNROLL

@@ -1,23 +1,23 @@
 #pragma once
 
-// Attention over chunks of 64 attended slots, planned by spectr/backend/device/attention_plan.h. No bit of a
-// row depends on other rows, nor on which slots its tokens have:
+// Attention over chunks of 64 attended slots, planned by spectr/backend/device/attention_plan.h. Results of a
+// row are bitwise independent of other rows and of the slots of its tokens:
 //
 //   chunk c:  score_i = Σ q_d k_i,d, ascending, fused;  M = max score;  w_i = e^(score_i − M)
 //             L = Σ w_i as a tree;  O_d = Σ w_i v_i,d, ascending, fused
 //   merged:   M = max M_c;  eight sums of e^(M_c − M) O_c,d and of e^(M_c − M) L_c, over chunks c ≡ s mod 8,
-//             ascending, fused; each eight added as a tree, neighbours first; their quotient
+//             ascending, fused; each eight added as a tree, neighbours first; the result is their quotient
 //
-// The cache is a pool of blocks of 64 slots. In a block each layer's head of keys has 256 D bytes: keys
-// [D / 4][slot][4] and values [slot][D], as halves.
+// The cache is a pool of blocks of 64 slots. In a block, each KV head of a layer has 256 D bytes: keys [D /
+// 4][slot][4] and values [slot][D], both f16.
 
 #include "spectr/backend/cuda/kernels/quantize.cuh"
 #include "spectr/backend/device/attention_rows.h"
 
 namespace spectr::cuda {
 
-/// A lane's two scores of a query, with slots `lane` and `lane` + 32, become weights; their largest and their
-/// sum go to `out`.
+/// Converts a lane's two scores of a query, for slots `lane` and `lane` + 32, to weights. Writes the maximum
+/// score and the sum of weights to `out`.
 SPECTR_DEVICE void weigh(float (&score)[2], float cap, int present, bool stores, float* weights, float* out) {
   const int lane = thread() % 32;
   if (cap > 0) {
@@ -34,7 +34,7 @@ SPECTR_DEVICE void weigh(float (&score)[2], float cap, int present, bool stores,
   if (lane == 0) *reinterpret_cast<Two*>(out) = {most, sum};
 }
 
-/// Where chunk c of a row has what a head's query got of it, `numbers` numbers for each query.
+/// Returns the partial result of a head's query for chunk c of a row; there are `numbers` numbers per query.
 SPECTR_DEVICE const float* part_of(const Merge& p, const AttentionRow& row, int c, int head, int numbers) {
   const int rows = row.rows_of(c), group = p.heads / p.kv_heads;
   const int at =
@@ -42,11 +42,11 @@ SPECTR_DEVICE const float* part_of(const Merge& p, const AttentionRow& row, int 
   return p.parts + static_cast<long>(at) * numbers;
 }
 
-/// Grid (items, kv_heads). A warp serves `at_once` queries of its head of keys at a time; no bit depends on
-/// how many.
+/// Computes partial results of items. Grid: (items, kv_heads). A warp processes `at_once` queries of its KV
+/// head at a time; the results are bitwise independent of this number.
 template <int dim, int warps, int at_once>
 class AttendKernel {
-  static constexpr int pairs = (dim / 2 + 31) / 32;  // of a value's dimensions for a lane
+  static constexpr int pairs = (dim / 2 + 31) / 32;  // pairs of value dimensions per lane
   static constexpr int per_slot = warps * 32 / 64;   // threads that gather a slot
   static_assert(per_slot > 0 && dim / 8 % per_slot == 0);
 
@@ -81,7 +81,7 @@ class AttendKernel {
     predecessors();
     if (fetches && !item.settled) fetch();
     if (!is_whole) gather(layer, p.block_bytes, slot, keys);
-    for (int k = 0; k < item.rows; ++k) {  // the queries of a row's heads lie together
+    for (int k = 0; k < item.rows; ++k) {  // the queries of a row's heads are contiguous
       const Four* const from = reinterpret_cast<const Four*>(
           p.q + (static_cast<long>(item.row + k) * p.heads + head * group) * dim);
       for (int i = thread(); i < group * dim / 4; i += threads) {
@@ -107,7 +107,7 @@ class AttendKernel {
   }
 
  private:
-  /// The keys and values of a listed slot, or zeros: everything is asked for before it is used.
+  /// Gathers the keys and values of a listed slot, or zeros. All loads are issued before the first use.
   static SPECTR_DEVICE void gather(const u8* layer, long block_bytes, PoolSlot slot, u8* keys) {
     constexpr int quads = dim / 4 / per_slot, lines = dim / 8 / per_slot;
     const int i = thread() / per_slot, which = thread() % per_slot;
@@ -133,7 +133,7 @@ class AttendKernel {
     }
   }
 
-  /// A lane's scores of n queries: with slots `lane` and `lane` + 32 of the chunk.
+  /// Computes a lane's scores of n queries, with slots `lane` and `lane` + 32 of the chunk.
   static SPECTR_DEVICE void scores(const u8* keys, const float* q, int n, float (&score)[at_once][2]) {
     const int lane = thread() % 32;
     SPECTR_UNROLL
@@ -199,8 +199,8 @@ class AttendKernel {
   }
 };
 
-/// The chunks of a row become its heads, quantized. Groups of eight warps have 128 columns of a row, four for
-/// each lane; warp s has the chunks c ≡ s mod 8: grid (n, heads · dim / 128).
+/// Merges a row's chunks into its heads and quantizes them. A block of eight warps has 128 columns of a row,
+/// four per lane; warp s has the chunks c ≡ s mod 8. Grid: (n, heads · dim / 128).
 template <int dim>
 class MergeKernel {
   static constexpr int warps = 8, at_once = 4;  // chunks that a warp keeps in registers
@@ -221,7 +221,7 @@ class MergeKernel {
     const auto part = [&](int c) { return part_of(p, row, c, head, dim + 4); };
     Two of[at_once];
     Four o[at_once];
-    const auto fetch = [&](int from) {  // all before one is used
+    const auto fetch = [&](int from) {  // issue all loads before the first use
       SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int c = from + warps * i;
@@ -249,7 +249,7 @@ class MergeKernel {
       if (from != warp) fetch(from);
       SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        const float factor = exp_of_negative(sub(of[i].x, most));  // 0 where there is no chunk
+        const float factor = exp_of_negative(sub(of[i].x, most));  // 0 if there is no chunk
         sum = fma(factor, of[i].y, sum);
         out = {fma(factor, o[i].x, out.x), fma(factor, o[i].y, out.y), fma(factor, o[i].z, out.z),
                fma(factor, o[i].w, out.w)};

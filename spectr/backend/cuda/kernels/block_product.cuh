@@ -1,9 +1,9 @@
 #pragma once
 
-// A panel's block of 64 columns times the same block of some rows of x, by tensor cores:
+// The product of a panel's block of 64 columns with the same block of some rows of x, by tensor cores:
 //
 //   half h of the block:  t(h) = s · float(Σ c q)  [ − m · float(Σ q) ],  each product and sum rounded;
-//                         with scales of 16 columns further of the second ones: + s' · float(…)  [ − m' · … ]
+//                         with scales of 16 columns, plus the second one's term: + s' · float(…) [ − m' · … ]
 //   added to a sum:       a(h) · t(h), half 0 first
 //
 // Accumulators begin at 0x4b400000. As a float that is 12582912 = 1.5 · 2²³, and the accumulator's bits are
@@ -14,19 +14,19 @@
 
 namespace spectr::cuda {
 
-/// Whether a block is its segment's first: its sums begin there.
+/// Tells at compile time whether a block is the first of its segment, which initializes the sums.
 template <bool value>
 struct IsFirst {};
 
-/// Where a block lies in shared memory: of W, and of the tiles of x, 512 bytes of codes and 64 of scales
-/// each.
+/// Shared memory addresses of a block of W, and of the tiles of x, each of 512 bytes of codes and 64 bytes of
+/// scales.
 struct BlockPlace {
   u32 codes, scales, factors;
   u32 x, x_scales, x_sums;
 };
 
-/// A warp's: 16 rows of W times `tiles` tiles of 8 rows of x. With g = lane / 4 and t = lane mod 4, sum k of
-/// a tile is that of row g + 8 (k / 2) of W with row 2 t + k mod 2 of x.
+/// A warp's product of 16 rows of W and `tiles` tiles of 8 rows of x. With g = lane / 4 and t = lane mod 4,
+/// sum k of a tile belongs to row g + 8 (k / 2) of W and row 2 t + k mod 2 of x.
 template <class Format, int tiles>
 class BlockProduct {
   static constexpr int scales_of_half = Format::scales_of_half;
@@ -54,7 +54,7 @@ class BlockProduct {
     SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
       u32 q[4];
-      float of[4], sums[4] = {};  // a and Σ q of the rows 2t, 2t + 1: of the first half, of the second
+      float of[4], sums[4] = {};  // a and Σ q of rows 2t, 2t + 1: first half, second half
       load_shared(q, at.x + x * 512 + lane * 16);
       load_shared(of, at.x_scales + x * 64 + t * 16);
       if constexpr (takes_sums) load_shared(sums, at.x_sums + x * 64 + t * 16);
@@ -94,7 +94,7 @@ class BlockProduct {
     }
   }
 
-  // Of all sums of a warp.
+  // These apply to all sums of a warp.
   static SPECTR_DEVICE void set(float (&to)[tiles][4], const float (&from)[tiles][4]) {
     SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
@@ -111,7 +111,7 @@ class BlockProduct {
   }
 
  private:
-  /// Of 16 columns of x: Σ q of the rows 2t and 2t + 1.
+  /// Computes Σ q over 16 columns of x, for rows 2t and 2t + 1.
   static SPECTR_DEVICE void sum_of_codes(u32 q, float (&sums)[2]) {
     constexpr u32 ones = 0x01010101;
     int c[4];

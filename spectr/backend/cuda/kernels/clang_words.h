@@ -1,7 +1,7 @@
 #pragma once
 
-// CUDA's words for clang, which compiles kernels without a toolkit: what nvcc's own headers would declare of
-// them, as PTX.
+// CUDA built-ins for clang, which compiles kernels without the CUDA toolkit: the declarations of nvcc's
+// headers that kernels need, implemented in PTX.
 
 #include <cstdint>
 

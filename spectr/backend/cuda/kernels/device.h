@@ -1,14 +1,14 @@
 #pragma once
 
-// The words that device code is written in: threads, barriers, asynchronous copies, roundings. These are
-// CUDA's, for Hopper or, SPECTR_BEFORE_HOPPER, for GPUs from Turing on, which lack some. A header that is
-// included before may define them otherwise: tests run the same kernels on the processor.
+// The primitives of device code: threads, barriers, asynchronous copies, rounding. They use CUDA for Hopper
+// or, with SPECTR_BEFORE_HOPPER, for GPUs from Turing on, which lack some of them. A header included before
+// this one can replace them: tests run the same kernels on the CPU.
 
 #include <cstdint>
 
 namespace spectr::cuda {
 
-// Numbers that are loaded and stored at once.
+// Types of vectorized loads and stores.
 struct alignas(8) Two {
   float x, y;
 };
@@ -61,7 +61,7 @@ SPECTR_DEVICE T shuffle_xor(T v, int mask) {
   return __shfl_xor_sync(~0u, v, mask);
 }
 
-// Each rounds once, to nearest; none of them is contracted with another.
+// Each operation rounds once, to nearest; operations are never contracted.
 SPECTR_DEVICE float add(float a, float b) {
   return __fadd_rn(a, b);
 }
@@ -89,7 +89,7 @@ SPECTR_DEVICE float float_of(u32 bits) {
 SPECTR_DEVICE u32 bits_of(float value) {
   return __float_as_uint(value);
 }
-/// The number of the half in the low 16 bits.
+/// Returns the f16 number in the low 16 bits.
 SPECTR_DEVICE float low_half(u32 halves) {
   float value;
   asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(value) : "r"(halves));
@@ -100,7 +100,7 @@ SPECTR_DEVICE float high_half(u32 halves) {
   asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(value) : "r"(halves));
   return value;
 }
-/// Two floats as the nearest halves, at most ±65504; the first in the low 16 bits.
+/// Rounds two floats to f16, saturating at ±65504; the first is in the low 16 bits.
 SPECTR_DEVICE u32 halves_of(float low, float high) {
   u32 halves;
 #if defined(SPECTR_BEFORE_HOPPER)
@@ -115,21 +115,21 @@ SPECTR_DEVICE u32 halves_of(float low, float high) {
 #endif
   return halves;
 }
-/// Byte i of the result is byte (selector >> 4 i & 7) of b:a.
+/// Returns bytes of b:a: byte i of the result is byte (selector >> 4 i & 7).
 SPECTR_DEVICE u32 pick_bytes(u32 a, u32 b, u32 selector) {
   return __byte_perm(a, b, selector);
 }
 
-/// Of four signed bytes.
+/// Returns the sum of four signed bytes.
 SPECTR_DEVICE int sum_of_bytes(u32 bytes) {
   return __dp4a(static_cast<int>(bytes), 0x01010101, 0);
 }
-/// c + Σ a b of four signed bytes each.
+/// Returns c + Σ a b over four signed bytes each.
 SPECTR_DEVICE int sum_of_products(u32 a, u32 b, int c) {
   return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
 }
 
-// Shared memory by address.
+// Access to shared memory by address.
 extern __shared__ __align__(128) u8 dynamic_shared[];
 SPECTR_DEVICE u8* shared_memory() {
   return dynamic_shared;
@@ -152,14 +152,14 @@ SPECTR_DEVICE void load_shared(float (&r)[4], u32 at) {
                : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
                : "r"(at));
 }
-/// Four 8×8 matrices of 16 bits from the 16-byte lines at each lane's address.
+/// Loads four 8×8 matrices of 16-bit elements from the 16-byte rows at the lanes' addresses.
 SPECTR_DEVICE void load_matrices(u32 (&r)[4], u32 at) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(at));
 }
 
-// Numbers that another kernel wrote: past the first cache, as a kernel may begin before they are there.
+// Loads of numbers that other kernels wrote: they bypass the L1 cache, because kernels may start early.
 SPECTR_DEVICE float load(const float* p) {
   return __ldcg(p);
 }
@@ -182,15 +182,15 @@ SPECTR_DEVICE TwoWords load(const TwoWords* p) {
   return {v.x, v.y};
 }
 
-// Barriers in shared memory that asynchronous copies arrive at.
+// Transaction barriers in shared memory, used by bulk copies.
 SPECTR_DEVICE void start_barrier(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
-/// Makes barriers that were started known to copies; a group barrier must follow.
+/// Makes initialized barriers visible to copies; a group barrier must follow.
 SPECTR_DEVICE void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/// Arrives, and has the phase wait for so many bytes more.
+/// Arrives, and makes the current phase wait for `bytes` more bytes.
 SPECTR_DEVICE void expect_bytes(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
@@ -198,7 +198,7 @@ SPECTR_DEVICE void expect_bytes(u32 barrier, u32 bytes) {
 SPECTR_DEVICE void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Until the phase of this parity is over.
+/// Waits until the phase with this parity is complete.
 SPECTR_DEVICE void wait(u32 barrier, u32 parity) {
   asm volatile(
       "{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1, 0x989680;\n"
@@ -206,7 +206,7 @@ SPECTR_DEVICE void wait(u32 barrier, u32 parity) {
       "r"(parity)
       : "memory");
 }
-/// Copies to shared memory, a multiple of 16 bytes between such addresses, and tells the barrier.
+/// Starts a bulk copy to shared memory that signals the barrier. Addresses and size: multiples of 16 bytes.
 SPECTR_DEVICE void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
@@ -214,40 +214,40 @@ SPECTR_DEVICE void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barri
       : "memory");
 }
 
-// Copies that each thread makes for itself, where there are no bulk copies: from Ampere on.
-/// Copies a line of 16 bytes to shared memory, some time later.
+// Asynchronous copies by single threads, for GPUs from Ampere on without bulk copies.
+/// Starts a copy of 16 bytes to shared memory.
 SPECTR_DEVICE void copy_line(u32 to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-/// The same with a word.
+/// Starts a copy of a 4-byte word to shared memory.
 SPECTR_DEVICE void copy_word(u32 to, const void* from) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
-/// Those of this thread since the last call are waited for together.
+/// Commits this thread's copies since the last call as one group.
 SPECTR_DEVICE void end_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Until only the last `pending` of such groups may be missing.
+/// Waits until at most the last `pending` groups are incomplete.
 template <int pending>
 SPECTR_DEVICE void await_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-/// Lets the next kernel begin: what it does before predecessors() runs beside this one.
+/// Allows the next kernel to start: its code before predecessors() overlaps with this kernel.
 SPECTR_DEVICE void dependents() {
 #if !defined(SPECTR_BEFORE_HOPPER)
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-/// Until the kernels before this one have ended and what they wrote can be read.
+/// Waits until all previous kernels have ended and their writes are visible.
 SPECTR_DEVICE void predecessors() {
 #if !defined(SPECTR_BEFORE_HOPPER)
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// d = c + A B for a 16 × 32 matrix A and a 32 × 8 matrix B of signed bytes, with every number of C the same.
-/// With g = lane / 4 and t = lane mod 4: a[i] is row g + 8 (i mod 2), columns 4t … 4t + 3 of half i / 2; b[i]
+/// Computes d = c + A B for a 16 × 32 matrix A and a 32 × 8 matrix B of signed bytes and a constant c. With g
+/// = lane / 4 and t = lane mod 4: a[i] is row g + 8 (i mod 2), columns 4t … 4t + 3 of half i / 2; b[i] has
 /// the same columns of column g of B; d[i] is row g + 8 (i / 2), column 2t + i mod 2.
 SPECTR_DEVICE void multiply_bytes(int (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, int c) {
   asm volatile(
@@ -257,7 +257,7 @@ SPECTR_DEVICE void multiply_bytes(int (&d)[4], const u32 (&a)[4], u32 b0, u32 b1
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c));
 }
 
-/// The same for a 16 × 16 matrix A and a 16 × 8 matrix B, their first halves.
+/// Computes the same for a 16 × 16 matrix A and a 16 × 8 matrix B: the first halves of the above.
 SPECTR_DEVICE void multiply_bytes(int (&d)[4], u32 a0, u32 a1, u32 b, int c) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
                : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])

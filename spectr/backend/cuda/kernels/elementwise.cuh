@@ -1,7 +1,7 @@
 #pragma once
 
-// What is done to each number by itself. A thread has four columns of a row: groups of 128 threads have 512
-// columns, the grid is (rows, columns / 512).
+// Elementwise kernels. A thread has four columns of a row, and a block of 128 threads has 512 columns. Grid:
+// (rows, columns / 512).
 
 #include "spectr/backend/cuda/kernels/quantize.cuh"
 #include "spectr/backend/device/attention_rows.h"
@@ -12,7 +12,7 @@ SPECTR_DEVICE float* row_of(const Matrix& matrix, int r) {
   return matrix.at + r * matrix.stride;
 }
 
-/// Four numbers from p on; 0 for those behind the first `left`.
+/// Loads four numbers from p on; those past the first `left` are 0.
 SPECTR_DEVICE Four load_four(const float* p, int left) {
   if (left >= 4 && reinterpret_cast<std::uintptr_t>(p) % 16 == 0)
     return load(reinterpret_cast<const Four*>(p));
@@ -30,7 +30,7 @@ SPECTR_DEVICE void store_four(float* p, int left, Four v) {
   if (left > 3) p[3] = v.w;
 }
 
-/// Four columns of row r from `column` on, of which there are `left`, with all parts.
+/// Loads four columns of row r from `column` on, of which `left` exist, and sums the split-K parts.
 SPECTR_DEVICE Four four_of(const Matrix& matrix, int r, long column, int left) {
   const float* const at = row_of(matrix, r) + column;
   const Four first = load_four(at, left);
@@ -40,7 +40,7 @@ SPECTR_DEVICE Four four_of(const Matrix& matrix, int r, long column, int left) {
   const Four third = load_four(at + 2 * matrix.apart, left), fourth = load_four(at + 3 * matrix.apart, left);
   return sum_of_fours(sum_of_fours(first, second), sum_of_fours(third, fourth));
 }
-/// One number, likewise.
+/// Loads one number and sums its split-K parts.
 SPECTR_DEVICE float number_of(const Matrix& matrix, int r, long column) {
   const float* const at = row_of(matrix, r) + column;
   const float first = load(at);
@@ -50,7 +50,7 @@ SPECTR_DEVICE float number_of(const Matrix& matrix, int r, long column) {
   return add(add(first, second), add(load(at + 2 * matrix.apart), load(at + 3 * matrix.apart)));
 }
 
-/// Calls each(column) for the columns that a thread has.
+/// Calls each(column) for the thread's columns.
 template <class Each>
 SPECTR_DEVICE void for_my_columns(int cols, Each each) {
   const int first = 4 * (group_y() * 128 + thread());

@@ -1,20 +1,20 @@
 #pragma once
 
-// Which experts rows choose, which rows an expert has, and what becomes of their outputs.
+// Kernels that choose experts, group slots by expert, and combine the experts' outputs.
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 
 namespace spectr::cuda {
 
-/// The block that a slot has chosen; −1: it is not here.
+/// Returns the local index of the expert that a slot has chosen; −1 if it is not on this device.
 SPECTR_DEVICE int block_of(const Choices& choices, int slot) {
   const int block = load(choices.chosen + slot) - choices.first;
   return block < choices.blocks ? block : -1;
 }
 
-/// The best experts of a row: grid (rows). A lane has the experts e ≡ lane mod 32. Scores are compared as
-/// integers in their order, the larger one first and the lower place of two that are equal; NaN is 1, below
-/// all numbers, and 0 is what may not be chosen.
+/// Chooses the best experts of a row. Grid: (rows). A lane has the experts e ≡ lane mod 32. Scores are
+/// compared as order-preserving integer keys, larger first; ties go to the lower index. NaN has key 1, below
+/// all numbers; key 0 marks excluded experts.
 struct ChooseExpertsKernel {
   static constexpr int threads = 32, most_experts = 4096;
   static constexpr int softmax = 0, sigmoid_of_each = 1, softmax_of_chosen = 2;
@@ -31,7 +31,7 @@ struct ChooseExpertsKernel {
       if (p.gating == softmax) return of_all.of(load(z + e));
       return p.gating == sigmoid_of_each ? sigmoid(load(z + e)) : load(z + e);
     };
-    // Gating keeps the order of z but for rounding: without a bias and groups z itself decides.
+    // Gating preserves the order of z up to rounding: without a bias and groups, z itself is compared.
     const bool by_outputs = p.bias == nullptr && p.groups == 1;
     for (int e = thread(); e < p.experts; e += threads) {
       const float s = by_outputs ? load(z + e) : score(e);
@@ -66,7 +66,7 @@ struct ChooseExpertsKernel {
   }
 
  private:
-  static constexpr u32 taken = 0xfffff000u;  // above all keys of numbers
+  static constexpr u32 taken = 0xfffff000u;  // greater than the key of any number
 
   struct Place {
     u32 key;
@@ -79,7 +79,7 @@ struct ChooseExpertsKernel {
 
   static SPECTR_DEVICE u32 key_of(float score) {
     if (!(score == score)) return 1;
-    const u32 bits = bits_of(add(score, 0.0f));  // −0 is 0
+    const u32 bits = bits_of(add(score, 0.0f));  // −0 becomes 0
     return bits >> 31 == 0 ? bits | 0x80000000u : ~bits;
   }
   static SPECTR_DEVICE float score_of(u32 key) { return float_of(key >> 31 == 0 ? ~key : key & 0x7fffffffu); }
@@ -97,8 +97,8 @@ struct ChooseExpertsKernel {
     return mine;
   }
 
-  /// Σ of(e) over the experts that there are: those of each lane, ascending, then the lanes', neighbours
-  /// first.
+  /// Returns Σ of(e) over the experts e with are(e): first those of each lane, ascending, then pairwise over
+  /// lanes.
   template <class Are, class Of>
   static SPECTR_DEVICE float sum_over(const ChooseExperts& p, const Are& are, const Of& of) {
     float sum = 0;
@@ -117,7 +117,7 @@ struct ChooseExpertsKernel {
     return {most, sum_over(p, are, [&](int e) { return exp_of_negative(sub(load(z + e), most)); })};
   }
 
-  /// The sum of a group's two best scores.
+  /// Returns the key of the sum of a group's two best scores.
   static SPECTR_DEVICE u32 key_of_group(const u32* keys, int size) {
     u32 best = 0, second = 0;
     for (int e = 0; e < size; ++e) {
@@ -131,7 +131,7 @@ struct ChooseExpertsKernel {
     }
     return size > 1 ? key_of(add(score_of(best), score_of(second))) : best;
   }
-  /// 0 for the keys of experts outside the best groups. A lane has the groups g ≡ lane mod 32.
+  /// Zeroes the keys of experts outside the best groups. A lane has the groups g ≡ lane mod 32.
   static SPECTR_DEVICE void keep_best_groups(const ChooseExperts& p, u32* keys) {
     const int size = p.experts / p.groups;
     Place last{0xffffffffu, -1};
@@ -151,13 +151,13 @@ struct ChooseExpertsKernel {
   }
 };
 
-/// Slots by what they have chosen, by one group of threads: a thread has blocks that follow one another.
+/// Groups slots by expert in a single thread block. A thread has consecutive experts.
 struct GroupExpertsKernel {
-  static constexpr int threads = 256, at_once = 512;  // slots that threads look through together
+  static constexpr int threads = 256, at_once = 512;  // slots staged at a time
 
   static SPECTR_DEVICE void run(const GroupExperts& p) {
     SPECTR_SHARED int staged[at_once];
-    SPECTR_SHARED int sizes[threads], counts[threads];  // of slots and of groups
+    SPECTR_SHARED int sizes[threads], counts[threads];  // numbers of slots and of groups
     dependents();
     predecessors();
     const int each = (p.choices.blocks + threads - 1) / threads, first = thread() * each;
@@ -169,7 +169,7 @@ struct GroupExpertsKernel {
     }
     sizes[thread()] = size;
     counts[thread()] = count;
-    for (int h = 1; h < threads; h *= 2) {  // Σ over the threads up to each
+    for (int h = 1; h < threads; h *= 2) {  // inclusive prefix sums
       group_barrier();
       const int more = thread() >= h ? sizes[thread() - h] : 0,
                 others = thread() >= h ? counts[thread() - h] : 0;
@@ -190,7 +190,7 @@ struct GroupExpertsKernel {
   }
 
  private:
-  /// Calls each(slot) for those that have chosen the thread's block. To be called by all threads together.
+  /// Calls each(slot) for the slots that have chosen `block`. Must be called by all threads together.
   template <class Each>
   static SPECTR_DEVICE void for_slots_of(const GroupExperts& p, int block, int* staged, Each each) {
     for (int first = 0; first < p.choices.slots; first += at_once) {
@@ -205,7 +205,7 @@ struct GroupExpertsKernel {
   }
 };
 
-/// Grid (slots, columns / 512).
+/// Adds biases of the chosen experts. Grid: (slots, columns / 512).
 struct AddChosenKernel {
   static SPECTR_DEVICE void run(const AddChosen& p) {
     dependents();
@@ -218,7 +218,7 @@ struct AddChosenKernel {
   }
 };
 
-/// Grid (rows, columns / 512).
+/// Sums the weighted outputs of a row's slots. Grid: (rows, columns / 512).
 struct CombineKernel {
   static SPECTR_DEVICE void run(const Combine& p) {
     dependents();

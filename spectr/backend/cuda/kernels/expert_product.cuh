@@ -1,7 +1,7 @@
 #pragma once
 
-// y = W x for the slots that have chosen an expert, W being the expert's: the bits of product.cuh and of
-// float_product.cuh. Slots of one expert go through its weights together, so that these come from memory
+// y = W x for slots, where W is the matrix of the slot's expert; bitwise equal to product.cuh and
+// float_product.cuh. The slots of one expert are processed together, so that its weights are read from memory
 // once.
 
 #include "spectr/backend/cuda/kernels/float_product.cuh"
@@ -13,7 +13,7 @@ SPECTR_DEVICE ExpertGroup load(const ExpertGroup* group) {
   return {load(&group->block), load(&group->begin), load(&group->size)};
 }
 
-/// Quantized weights. Grid (rows / 16, groups of slots).
+/// The product with quantized weights. Grid: (rows / 16, groups of slots).
 template <int together>  // slots at a time
 struct ExpertProductKernel {
   static constexpr int threads = PanelProduct<together>::threads;
@@ -38,8 +38,8 @@ struct ExpertProductKernel {
   }
 };
 
-/// Weights in floats, halves or bfloat16. A warp has a row of W, each of its lanes a segment. Grid (rows / 4,
-/// groups of slots).
+/// The product with f32, f16 or bf16 weights. A warp has a row of W, and a lane has a segment. Grid: (rows /
+/// 4, groups of slots).
 struct ExpertFloatProductKernel {
   static constexpr int threads = 128, together = 4;
 
@@ -49,7 +49,7 @@ struct ExpertFloatProductKernel {
     const ExpertGroup group = load(p.lists.groups + group_y());
     const int row = group_x() * 4 + thread() / 32, lane = thread() % 32;
     const FloatProduct& w = p.product;
-    if (row >= w.rows) return;  // a whole warp
+    if (row >= w.rows) return;  // exits as a whole warp
     const long at = (static_cast<long>(group.block) * w.rows + row) * w.cols;
     for (int first = 0; first < group.size; first += together) {
       const int left = group.size - first, count = left < together ? left : together;

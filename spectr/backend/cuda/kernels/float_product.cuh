@@ -1,13 +1,13 @@
 #pragma once
 
-// y = W x for weights in floats, halves or bfloat16. A warp has a row of W and one of x, and each of its
-// lanes a segment: the blocks b ≡ lane mod 32, ascending, each of 64 columns.
+// y = W x for f32, f16 or bf16 weights. A warp has a row of W and a row of x. A lane has a segment: the
+// blocks b ≡ lane mod 32, ascending, of 64 columns each.
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 
 namespace spectr::cuda {
 
-/// Σ w x by a warp, with weight(j) the j-th weight: in every lane.
+/// Returns Σ w x, computed by a warp, in every lane; weight(j) is the j-th weight.
 template <class Weight>
 SPECTR_DEVICE float product_of_lanes(const float* x, int cols, Weight weight) {
   float sum = 0;
@@ -20,7 +20,7 @@ SPECTR_DEVICE float product_of_lanes(const float* x, int cols, Weight weight) {
   return add(sum_of_lanes<32>(sum), 0.0f);  // −0 becomes 0
 }
 
-/// Grid (rows / 4, rows of x).
+/// Grid: (rows / 4, rows of x).
 struct FloatProductKernel {
   static constexpr int threads = 128;
 
@@ -28,7 +28,7 @@ struct FloatProductKernel {
     dependents();
     predecessors();
     const int row = group * 4 + thread() / 32;
-    if (row >= p.rows) return;  // a whole warp
+    if (row >= p.rows) return;  // exits as a whole warp
     const long at = static_cast<long>(row) * p.cols;
     const float y =
         product_of_lanes(row_of(p.x, group_y()), p.cols, [&](int j) { return weight(p, at + j); });

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the formats of weights are for a product: how a panel's block of codes becomes signed bytes, and its
-// scales floats. A block is 16 rows and 64 columns, two halves of 32 columns, which is what shares a scale of
-// x. See product.cuh for the use, and spectr/backend/device/weights/weight_panels.h for what lies where.
+// Decoders of weight formats for products: they convert a panel block's codes to signed bytes, and its scales
+// to f32. A block is 16 rows × 64 columns: two halves of 32 columns, each with one scale of x. Used in
+// product.cuh; the layout is described in spectr/backend/device/weights/weight_panels.h.
 
 #include "spectr/backend/cuda/kernels/device.h"
 #include "spectr/backend/cuda/kernels/look_up.cuh"
@@ -10,21 +10,21 @@
 
 namespace spectr::cuda {
 
-/// Of the two rows of W that a lane has in its registers: the scales of each half, one or, for 16 columns
-/// each, two of them; and their minima.
+/// Scales and minima of the two rows of W that a lane has in registers, by half: one per half, or two of 16
+/// columns each.
 template <int scales_of_half>
 struct BlockScales {
   float scale[2][2][scales_of_half];
   float min[2][2][scales_of_half];
 };
 
-/// Two F16 numbers, for the two halves of columns.
+/// Unpacks two F16 numbers, one for each half.
 SPECTR_DEVICE void two_halves(u32 word, float (&numbers)[2][1]) {
   numbers[0][0] = low_half(word);
   numbers[1][0] = high_half(word);
 }
 
-/// 2²³ + byte i of a word: the float 0x4b000000 | byte.
+/// Returns 2²³ + byte i of a word, as the float with bits 0x4b000000 | byte.
 SPECTR_DEVICE float large_with_byte(u32 bytes, u32 i) {
   return float_of(pick_bytes(bytes, 0x4b000000u, 0x7440u | i));
 }
@@ -32,15 +32,15 @@ SPECTR_DEVICE float byte_of_word(u32 bytes, u32 i) {
   return sub(large_with_byte(bytes, i), 8388608.0f);
 }
 
-/// What a code c of 2 to 6 bits becomes. With an offset, half of their range, c − offset is taken as
-/// 2^shift (c − offset), a signed byte with c in its high bits, and a part of its scale that is exact.
+/// The meaning of codes c of 2 to 6 bits. Codes with an offset of half their range are decoded to 2^shift (c
+/// − offset): a signed byte with c in its high bits. The scale is divided by 2^shift, which is exact.
 enum class Codes { plain, with_offset, in_table };
 
 template <int bits, Codes meaning>
 struct NarrowCodes {
   static constexpr int shift = meaning == Codes::with_offset ? 8 - bits : 0;
 
-  /// a[h]: A of half h, from the codes at `at`, the lane's 16 bytes of a block's first 512.
+  /// Sets a[h] to operand A of half h; `at` is the lane's 16 bytes of a block's first 512 bytes of codes.
   static SPECTR_DEVICE void codes(u32 at, const u32 (&table)[4], u32 (&a)[2][4]) {
     constexpr bool has_nibbles = bits & 4, has_pairs = bits & 2, has_ones = bits & 1;
     constexpr u32 pairs_at = has_nibbles ? 512 : 0, ones_at = pairs_at + (has_pairs ? 256 : 0);
@@ -48,7 +48,7 @@ struct NarrowCodes {
     if constexpr (has_nibbles) load_matrices(nibbles, at);
     const u32 lane = thread() & 31, block = at - lane * 16;
     SPECTR_UNROLL
-    for (u32 k = 0; k < 2; ++k) {  // rows g and g + 8, the columns 4t … 4t + 3 of every 16
+    for (u32 k = 0; k < 2; ++k) {  // rows g and g + 8, columns 4t … 4t + 3 of every 16
       if constexpr (has_pairs) pairs[k] = load_shared(block + pairs_at + lane * 4 + 128 * k);
       if constexpr (has_ones)
         ones[k] = load_shared(block + ones_at + lane / 4 * 8 + lane % 4 / 2 * 4 + 64 * k) >> lane % 2 * 4;
@@ -69,13 +69,13 @@ struct NarrowCodes {
   }
 
  private:
-  /// The bits of a mask from bit `from` of each byte on, from bit `to` on.
+  /// Moves the bits of a mask from bit `from` of each byte to bit `to`.
   static SPECTR_DEVICE u32 moved(u32 word, int from, int to, u32 mask) {
     return (to > from ? word << (to - from) : word >> (from - to)) & mask << to;
   }
 };
 
-/// As NarrowCodes has them.
+/// The decoder of 8-bit codes, with the interface of NarrowCodes.
 struct SignedBytes {
   static constexpr int shift = 0;
 
@@ -85,8 +85,8 @@ struct SignedBytes {
   }
 };
 
-// Scales: `at` has those of the lane's rows, `factors` their factors. Of codes that are 2^shift times larger
-// they are as much smaller.
+// Decoders of scales. `at` is the address of the scales of the lane's rows, `factors` that of their factors.
+// If codes are scaled by 2^shift, scales are divided by it.
 
 template <int bits, class OfCodes>
 struct WithHalves : OfCodes {
@@ -104,7 +104,7 @@ struct WithHalves : OfCodes {
   }
 };
 
-/// Scales are below 2¹⁰⁴, beyond which their products with the start of accumulators are infinite.
+/// Scales must be below 2¹⁰⁴: beyond that, their products with the accumulators' initial value are infinite.
 template <int bits, class OfCodes>
 struct WithUpperHalves : OfCodes {
   static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 0};
@@ -136,7 +136,7 @@ struct WithHalvesAndMinima : OfCodes {
   }
 };
 
-/// Signed bytes, times the factor of the row's 256 columns; of 32 columns each or of 16.
+/// Scales are signed bytes, multiplied by a factor per row and 256 columns; one per 32 or per 16 columns.
 template <int bits, int scales_of, class OfCodes>
 struct WithSmall : OfCodes {
   static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64};
@@ -155,8 +155,8 @@ struct WithSmall : OfCodes {
   }
 };
 
-/// Scales and minima are bytes, times the two factors of the row's 256 columns: s = d · byte, which is exact.
-/// A row's word has the scales of both halves, then their minima.
+/// Scales and minima are bytes, multiplied by two factors per row and 256 columns: s = d · byte, which is
+/// exact. A row's word has the scales of both halves, then their minima.
 template <int bits, class OfCodes>
 struct WithSmallAndMinima : OfCodes {
   static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64, .takes_sums = true};
@@ -177,7 +177,7 @@ struct WithSmallAndMinima : OfCodes {
   }
 };
 
-/// The same of 16 columns each: nibbles of the bytes. Sums of 16 columns of x are made here.
+/// Scales and minima of 16 columns each are nibbles. Sums of 16 columns of x are computed in the kernel.
 template <int bits, class OfCodes>
 struct WithNibbles : OfCodes {
   static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64};
@@ -198,7 +198,7 @@ struct WithNibbles : OfCodes {
   }
 };
 
-// The formats; those that are kept alike are one.
+// The formats. Those with the same panel layout share a decoder.
 using Q8_0 = WithHalves<8, SignedBytes>;
 using Q4_0 = WithHalves<4, NarrowCodes<4, Codes::with_offset>>;
 using Q5_0 = WithHalves<5, NarrowCodes<5, Codes::with_offset>>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Products by head: what panel_product.cuh and float_product.cuh do, for every head with its own matrix and
-// its own columns of x.
+// Products by head: panel_product.cuh and float_product.cuh, with a separate matrix and separate columns of x
+// for each head.
 
 #include "spectr/backend/cuda/kernels/float_product.cuh"
 #include "spectr/backend/cuda/kernels/panel_product.cuh"
@@ -15,7 +15,7 @@ SPECTR_DEVICE QuantizedRows behind(QuantizedRows rows, long bytes) {
   return rows;
 }
 
-/// Grid (rows, heads · columns / 512).
+/// Grid: (rows, heads · columns / 512).
 struct QuantizeHeadsKernel {
   static SPECTR_DEVICE void run(const QuantizeHeads& p) {
     const int head = group_y() / p.groups;
@@ -26,7 +26,7 @@ struct QuantizeHeadsKernel {
   }
 };
 
-/// Grid (heads · rows / 16, rows of x / together).
+/// Grid: (heads · rows / 16, rows of x / together).
 template <int together>
 struct HeadProductsKernel {
   static SPECTR_DEVICE void run(const HeadProducts& p) {
@@ -34,14 +34,14 @@ struct HeadProductsKernel {
     AnyProduct one = p.first;
     one.w.codes += head * p.codes_apart;
     one.w.scales += head * (p.scales_apart / 4);
-    one.w.factors += head * (p.factors_apart / 4);  // 0 where there are none
+    one.w.factors += head * (p.factors_apart / 4);  // strides are 0 if there are no factors
     one.x = behind(one.x, head * p.x_apart);
     one.y.at += head * p.y_apart;
     AnyProductKernel<together>::run(one, group_x() % p.groups);
   }
 };
 
-/// Grid (heads · rows / 4, rows of x).
+/// Grid: (heads · rows / 4, rows of x).
 struct FloatHeadProductsKernel {
   static SPECTR_DEVICE void run(const FloatHeadProducts& p) {
     const int head = group_x() / p.groups;

@@ -1,6 +1,6 @@
-// Every kernel but those of product_list.cuh by its name: SPECTR_KERNEL(name, parameters, threads, code…).
-// Whoever includes this says what that is, more than once if need be: kernels.cu makes them a GPU's, tests
-// run them on the processor.
+// A list of all kernels except those of product_list.cuh: SPECTR_KERNEL(name, parameters, threads, code…).
+// The includer defines SPECTR_KERNEL, and may include this several times: kernels.cu generates the GPU
+// kernels, tests run them on the CPU.
 
 SPECTR_KERNEL(copy, Copy, 128, CopyKernel::run(p))
 SPECTR_KERNEL(add, Add, 128, AddKernel::run(p))
@@ -46,7 +46,7 @@ SPECTR_KERNEL(word_logits, WordLogits, WordLogitsKernel::threads, WordLogitsKern
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 
-// Attention of some sizes of heads, by bulk copies: from Hopper on.
+// Attention for some head sizes with bulk copies: from Hopper on.
 #if !defined(SPECTR_BEFORE_HOPPER)
 #define SPECTR_ATTEND(dim) \
   SPECTR_KERNEL(attend_##dim, Attention, (AttendKernel<dim, 4, 2>::threads), AttendKernel<dim, 4, 2>::run(p))

@@ -1,5 +1,5 @@
-// The kernels as a GPU has them, by clang or nvcc: products of one format, SPECTR_FORMAT,
-// with the shapes of SPECTR_SHAPES and names that begin with SPECTR_PRODUCT, or all others.
+// Generates the GPU kernels, compiled by clang or nvcc: the products of one format, SPECTR_FORMAT, with the
+// shapes of SPECTR_SHAPES and the name prefix SPECTR_PRODUCT, or else all other kernels.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
 #include "spectr/backend/cuda/kernels/shape_list.h"
 

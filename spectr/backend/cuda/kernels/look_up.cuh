@@ -4,7 +4,7 @@
 
 namespace spectr::cuda {
 
-/// Of four numbers of so many bits, at most 4, the bytes of a table that they name.
+/// Looks up four numbers of `bits` bits each, at most 4, in a table of bytes.
 template <int bits>
 SPECTR_DEVICE u32 look_up(const u32 (&table)[4], u32 numbers) {
   const u32 each = pick_bytes(numbers | numbers >> 4, 0, 0x4420);  // a nibble for each

@@ -6,15 +6,15 @@
 
 namespace spectr::cuda {
 
-/// A group of 512 threads for each group of columns, at most 2048 · quads: grid (rows, groups). Thread i has
-/// the columns 4 i … 4 i + 3 of every 2048, in registers.
+/// Normalizes groups of at most 2048 · quads columns, with 512 threads each. Grid: (rows, groups). Thread i
+/// has columns 4 i … 4 i + 3 of every 2048, in registers.
 template <int quads>
 struct NormKernel {
   static constexpr int threads = 512;
 
   static SPECTR_DEVICE void run(const Norm& p) {
     SPECTR_SHARED float sums[threads / 32];
-    constexpr bool early = quads <= 4;  // weights, which are known before the predecessors have ended
+    constexpr bool early = quads <= 4;  // load weights before the predecessors have ended
     const long first = static_cast<long>(group_y()) * p.cols;
     Four weight[early ? quads : 1];
     dependents();
@@ -55,15 +55,15 @@ struct NormKernel {
  private:
   static SPECTR_DEVICE int column(int j) { return 4 * (thread() + threads * j); }
 
-  /// Those of four columns, or `otherwise` where there are none.
+  /// Loads the weights of four columns; `otherwise` if there are no weights.
   static SPECTR_DEVICE Four weights(const float* w, int i, int cols, float otherwise) {
     if (w == nullptr) return {otherwise, otherwise, otherwise, otherwise};
     const Matrix row{const_cast<float*>(w), 0};
     return four_of(row, 0, i, cols - i);
   }
 
-  /// Σ of(x), in every thread: those of a thread's columns, then the threads', neighbours first. A column
-  /// that is missing gives 0.
+  /// Returns, in every thread, Σ of(x): first over a thread's columns, then pairwise over threads. Missing
+  /// columns contribute 0.
   template <class Of>
   static SPECTR_DEVICE float sum(int cols, const Four (&v)[quads], float* sums, Of of) {
     float mine = 0;
@@ -75,14 +75,14 @@ struct NormKernel {
       mine = add(mine, add(add(a, b), add(c, d)));
     }
     mine = sum_of_lanes<32>(mine);
-    group_barrier();  // who still reads the sums of before
+    group_barrier();  // the previous sums may still be read
     if (thread() % 32 == 0) sums[thread() / 32] = mine;
     group_barrier();
     return sum_of_lanes<16>(sums[thread() % 16]);
   }
 };
 
-/// The same for groups of at most 128 columns, a warp for each, in place: grid (rows, groups / 4).
+/// Normalizes groups of at most 128 columns in place, with a warp each. Grid: (rows, groups / 4).
 struct HeadNormKernel {
   static constexpr int threads = 128;
 
@@ -90,7 +90,7 @@ struct HeadNormKernel {
     const int head = 4 * group_y() + thread() / 32, i = 4 * (thread() % 32), left = p.cols - i;
     dependents();
     predecessors();
-    if (head >= p.groups) return;  // a whole warp
+    if (head >= p.groups) return;  // exits as a whole warp
     const long first = static_cast<long>(head) * p.cols + i;
     const Four v = four_of(p.x, group_x(), first, left);
     const float squares = add(add(mul(v.x, v.x), mul(v.y, v.y)), add(mul(v.z, v.z), mul(v.w, v.w)));

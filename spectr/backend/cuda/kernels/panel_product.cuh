@@ -1,21 +1,21 @@
 #pragma once
 
-// y = W x by packed dot products, with the bits of product.cuh, for what that has no kernels for: x that has
-// no room in shared memory, matrices by head or by expert, and GPUs before Hopper.
+// y = W x by packed dot products, bitwise equal to product.cuh, for cases without its kernels: x too large
+// for shared memory, products by head or by expert, and GPUs before Hopper.
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 #include "spectr/backend/cuda/kernels/panels.cuh"
 
 namespace spectr::cuda {
 
-/// A panel of 16 rows of W by up to `together` rows of x: a group of threads has the panel, a thread one of
-/// its rows and one segment, the blocks b ≡ segment mod 32, ascending. Weights are read once.
-template <int together>  // registers for more, and no bit depends on it
+/// Multiplies a panel of 16 rows of W by up to `together` rows of x in a thread block. A thread has a row of
+/// the panel and a segment: the blocks b ≡ segment mod 32, ascending. Weights are read once.
+template <int together>  // limited by registers; results are bitwise independent of it
 struct PanelProduct {
   static constexpr int threads = 512;
 
-  /// Calls store(i, row, y) for the rows of the panel and the first `count` rows of x, the i-th of which is
-  /// row_of_x(i). To be called by all threads of the group.
+  /// Calls store(i, row, y) for the rows of the panel and the first `count` rows of x, where row_of_x(i) is
+  /// the i-th of them. Must be called by all threads of the block.
   template <class RowOf, class Store>
   static SPECTR_DEVICE void run(const Panels& w, long panel, int blocks, const QuantizedRows& x, int count,
                                 RowOf row_of_x, Store store) {
@@ -31,11 +31,11 @@ struct PanelProduct {
     }
     group_barrier();
     if (segment < count) store(segment, row, add(sum_of_pairs(pairs[segment], row), 0.0f));
-    group_barrier();  // who still reads the pairs
+    group_barrier();  // the pairs may still be read
   }
 
  private:
-  /// Adds what block b gives to each row's segment. All of x is loaded first: then weights are read once.
+  /// Adds the contribution of block b to the rows' sums. Loads all of x first, so that weights are read once.
   template <class RowOf>
   static SPECTR_DEVICE void add_block(const Panels& w, long block, int row, const QuantizedRows& x, int b,
                                       int count, RowOf row_of_x, float (&sums)[together]) {
@@ -73,7 +73,7 @@ struct PanelProduct {
   }
 };
 
-/// Grid (rows / 16, rows of x / together).
+/// Grid: (rows / 16, rows of x / together).
 template <int together>
 struct AnyProductKernel {
   static constexpr int threads = PanelProduct<together>::threads;

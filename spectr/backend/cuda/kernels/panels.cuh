@@ -1,7 +1,7 @@
 #pragma once
 
-// Blocks of quantized weights in panels (weight_panels.h), read by a thread for one row of W and one of x,
-// whatever the format.
+// Reads blocks of quantized weights in panels (weight_panels.h) of any format: a thread has one row of W and
+// one row of x.
 
 #include "spectr/backend/cuda/kernels/device.h"
 #include "spectr/backend/cuda/kernels/look_up.cuh"
@@ -9,7 +9,7 @@
 
 namespace spectr::cuda {
 
-/// The sixteen words that a row of x has in a block, in the order of columns, of four vectors of its tile.
+/// Loads the sixteen words of a row of x in a block, in column order, from four vectors of its tile.
 SPECTR_DEVICE void load_x(const Four* from, u32 (&q)[16]) {
   SPECTR_UNROLL
   for (int t = 0; t < 4; ++t) {
@@ -21,13 +21,13 @@ SPECTR_DEVICE void load_x(const Four* from, u32 (&q)[16]) {
   }
 }
 
-/// Word k of a line of 16 bytes.
+/// Returns word k of a line of 16 bytes.
 SPECTR_DEVICE u32 word_of_line(const u8* at, int line, int k) {
   return reinterpret_cast<const u32*>(at + line * 16)[k];
 }
 
-/// Of the columns 16 v + 4 k … + 3 of a block of the panels and the panel's row `row`, what codes stand for
-/// before the offset is taken off.
+/// Returns the decoded codes, before the offset is subtracted, of columns 16 v + 4 k … + 3 of a panel block
+/// in the panel's row `row`.
 SPECTR_DEVICE u32 codes_of_block(const Panels& w, long block, int row, int v, int k) {
   const int bits = w.format.bits;
   const u8* at = w.codes + block * 128 * bits;
@@ -51,12 +51,12 @@ SPECTR_DEVICE u32 codes_of_block(const Panels& w, long block, int row, int v, in
   return w.format.has_table ? look_up<4>(w.format.table, codes) : codes;
 }
 
-/// Scales and minima of 16 columns each, of a half of a block.
+/// Scales and minima of 16 columns each, for half a block.
 struct HalfScales {
   float scale[2], min[2];
 };
-/// Those of half h of a block of the panels and the panel's row `row`. Where 32 columns share them, both are
-/// the same.
+/// Returns the scales of half h of a panel block in the panel's row `row`. If 32 columns share a scale, both
+/// entries are equal.
 SPECTR_DEVICE HalfScales scales_of_block(const Panels& w, long block, int row, int h) {
   const PanelScales kind = w.format.scales;
   const u32* const words = w.scales + block * scale_words(kind) * 16 + row;
@@ -81,7 +81,7 @@ SPECTR_DEVICE HalfScales scales_of_block(const Panels& w, long block, int row, i
   return {{scale(first & 15), scale(second & 15)}, {min(first >> 4), min(second >> 4)}};
 }
 
-/// t(b, h) of product.cuh: half h of a block of the panels, the panel's row `row`, times q.
+/// Returns t(b, h) of product.cuh: half h of a panel block, in the panel's row `row`, times q.
 SPECTR_DEVICE float half_of_block(const Panels& w, long block, int row, int h, const u32 (&q)[16]) {
   int products[2] = {}, sums[2] = {};  // of 16 columns each
   SPECTR_UNROLL

@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels are told, for the host, too. What a kernel does with it stands above the kernel.
+// Parameters of kernels, for host and device. What a kernel computes is described at the kernel.
 
 #include <cstdint>
 
@@ -13,19 +13,19 @@
 
 namespace spectr::cuda {
 
-/// x of a product: blocks of 64 columns, tiles of 8 rows. Row r of several slabs (QuantizedLayout) has its
-/// place in slab r / 64.
+/// Quantized rows of x: blocks of 64 columns, tiles of 8 rows. If there are several slabs (QuantizedLayout),
+/// row r is in slab r / 64.
 struct QuantizedRows {
   std::uint8_t*
       codes;      ///< [block][tile][lane] × 16 bytes: lane 4 g + t has words t, 4 + t, 8 + t, 12 + t of row g
-  float* scales;  ///< [block][tile][t][half][2]: a of the rows 2 t and 2 t + 1
-  float* sums;    ///< the same of Σ q
+  float* scales;  ///< [block][tile][t][half][2]: a of rows 2 t and 2 t + 1
+  float* sums;    ///< [block][tile][t][half][2]: Σ q
   int tiles;
-  long slab = 0;  ///< bytes from a slab to the next one, in each of the three
+  long slab = 0;  ///< slab stride in bytes, for each of the three
 };
 
-/// A matrix: row r begins `stride` numbers behind row r − 1. In several parts, `apart` numbers one behind the
-/// other, it is their sum, neighbours first: of y of a product that several groups of threads share.
+/// A matrix with a row stride in numbers. If it has several split-K parts, with stride `apart` in numbers,
+/// its value is their pairwise sum.
 struct Matrix {
   float* at;
   long stride;
@@ -33,32 +33,32 @@ struct Matrix {
   long apart = 0;
 };
 
-/// A matrix of a product, and where its y goes.
+/// A weight matrix of a product, and the destination of its y.
 struct ProductMatrix {
-  const std::uint8_t* codes;     ///< [panel][block][…], as its format has them
+  const std::uint8_t* codes;     ///< [panel][block][…], in the panel layout of its format
   const std::uint32_t* scales;   ///< [panel][block][word][row 0 … 15]
-  const std::uint32_t* factors;  ///< [panel][block / 4][row 0 … 15], of formats that have them
-  float* y;                      ///< [part][row of x][row of W], rows of x `stride` numbers apart
+  const std::uint32_t* factors;  ///< [panel][block / 4][row 0 … 15], if the format has factors
+  float* y;                      ///< [part][row of x][row of W], with row stride `stride`
   long stride;
   int rows;   ///< of W
-  int first;  ///< panels of the matrices before it
+  int first;  ///< total panels of the preceding matrices
 };
 
 struct Product {
-  ProductMatrix w[3];      ///< those that are missing begin behind all panels
+  ProductMatrix w[3];      ///< for missing ones, `first` is the number of all panels
   const std::uint8_t* x;   ///< [slab][block][tile of 8 rows][lane] × 16 bytes
   const float* x_scales;   ///< [slab][block][tile] × 16, see quantize.cuh
-  const float* x_sums;     ///< the same of Σ q, for formats that take them
-  std::uint32_t table[4];  ///< of formats whose codes are looked up
-  int panels, blocks;      ///< of all matrices; blocks of 64 columns
+  const float* x_sums;     ///< [slab][block][tile] × 16: Σ q, if the format needs it
+  std::uint32_t table[4];  ///< decoding table, if the format has one
+  int panels, blocks;      ///< total panels of all matrices; blocks of 64 columns
   int n;                   ///< rows of x
-  int slabs;               ///< of 64 rows of x: 1, but where x is streamed
-  long slab;               ///< bytes from a slab to the next one, of x, its scales, and its sums
-  int ring;                ///< slots of a lane, where x is not streamed
-  bool late;               ///< lets the next kernel begin only when the last weights are on their way
+  int slabs;               ///< of 64 rows of x; more than 1 only if x is streamed
+  long slab;               ///< slab stride in bytes, of x, its scales, and its sums
+  int ring;                ///< slots per lane, unless x is streamed
+  bool late;               ///< true: the next kernel may start only after the last weights were requested
 };
 
-/// A quantized matrix as weight_panels.h has it.
+/// A quantized matrix in the layout of weight_panels.h.
 struct Panels {
   const std::uint8_t* codes;
   const std::uint32_t *scales, *factors;
@@ -74,13 +74,13 @@ struct AnyProduct {
 };
 
 struct FloatProduct {
-  const std::uint8_t* weights;  ///< [rows][cols], as the file has them
+  const std::uint8_t* weights;  ///< [rows][cols], in the file's layout
   Matrix x, y;
-  int rows, cols, kind;  ///< 0: floats, 1: halves, 2: bfloat16
+  int rows, cols, kind;  ///< kind 0: f32, 1: f16, 2: bf16
 };
 
-/// Products by head: each has its own of everything, so many bytes (of y: numbers) behind that of the head
-/// before, and so many groups of the grid.
+/// Batched products by head: each head has its own operands, at strides in bytes (of y: in numbers), and
+/// `groups` blocks of the grid.
 struct HeadProducts {
   AnyProduct first;
   int groups;
@@ -90,38 +90,38 @@ struct HeadProducts {
 struct FloatHeadProducts {
   FloatProduct first;
   int groups;
-  long weights_apart, x_apart, y_apart;  ///< of x: numbers
+  long weights_apart, x_apart, y_apart;  ///< x and y: in numbers
 };
 
-/// A layer's attention. Items, rows and listed slots do not change while kernels of the pass run: they are
-/// read before predecessors().
+/// A layer's attention. Items, rows and listed slots are constant during a pass, so kernels read them before
+/// predecessors().
 struct Attention {
-  const float* q;  ///< [row][heads · D], turned and scaled
+  const float* q;  ///< [row][heads · D], rotated and scaled
   const std::uint8_t* pool;
   const AttentionItem* items;
   const PoolSlot* listed;
   float* parts;      ///< [row of an item][D + 4]: O, M, L
   long block_bytes;  ///< of the pool
-  long layer;        ///< of a block, in bytes
+  long layer;        ///< offset in a block, in bytes
   int heads, kv_heads;
-  float cap;  ///< of scores: cap · tanh(score / cap); 0: none
+  float cap;  ///< soft cap of scores: cap · tanh(score / cap); 0: none
 };
 
 struct Merge {
   const float* parts;
   const AttentionRow* rows;
   const float* sinks;  ///< [heads], or null
-  float* y;            ///< [row][heads · D], rows `stride` numbers apart; or null
+  float* y;            ///< [row][heads · D] with row stride `stride`, or null
   long stride;
-  QuantizedRows out;  ///< without codes: none
+  QuantizedRows out;  ///< optional: codes may be null
   int heads, kv_heads;
 };
 
-/// Attention to keys and values as the layout says.
+/// Attention with any HeadLayout.
 struct AnyAttention {
   Attention of;
   HeadLayout head;
-  int query_groups;  ///< groups of threads for a head of keys
+  int query_groups;  ///< thread blocks per KV head
 };
 
 struct AnyMerge {
@@ -130,20 +130,20 @@ struct AnyMerge {
 };
 
 struct Rotate {
-  Matrix q, k, v, turned;  ///< no k: only queries turn; no v: keys have the values
+  Matrix q, k, v, turned;  ///< no k: rotates queries only; no v: keys contain the values
   const float* angles;     ///< [row][dims / 2]: cosine and sine
-  const PoolSlot* to;      ///< [row], where its key and value go
-  const float* scales;     ///< [row], of queries, instead of `scale`; or null
+  const PoolSlot* to;      ///< [row], destination of its key and value
+  const float* scales;     ///< [row] scales of queries that replace `scale`, or null
   std::uint8_t* pool;
   long block_bytes, layer;  ///< as in Attention
   HeadLayout head;
   int heads;
-  int first, dims;   ///< dimensions of a head that turn
+  int first, dims;   ///< range of a head's dimensions that are rotated
   bool interleaved;  ///< pairs (2 i, 2 i + 1); otherwise (i, i + dims / 2)
   float scale;
 };
 
-/// in += added, where there is something to add; out = norm(in), with `picked` of row picked[r].
+/// in += added, if given; out = norm(in), where row r reads row picked[r] if `picked` is given.
 struct Norm {
   Matrix in, added, out;
   const float *weight, *bias;  ///< [cols], or null
@@ -154,7 +154,7 @@ struct Norm {
   QuantizedRows quantized;
 };
 
-/// x = x / √(mean x² + ε) · weight, each of `groups` groups of columns by itself.
+/// x = x / √(mean x² + ε) · weight, separately for each of `groups` groups of columns.
 struct HeadNorm {
   Matrix x;
   const float* weight;  ///< [cols], or null
@@ -162,7 +162,7 @@ struct HeadNorm {
   float epsilon, part_of_mean;
 };
 
-/// Of each head its first columns; heads begin so many numbers apart.
+/// Copies the first columns of each head; heads have the given strides in numbers.
 struct Copy {
   Matrix to, from;
   int cols, heads;
@@ -211,21 +211,21 @@ struct Activate {
 struct QuantizeHeads {
   Quantize first;
   int groups;
-  long in_apart, out_apart;  ///< as in HeadProducts; of the input: numbers
+  long in_apart, out_apart;  ///< head strides, as in HeadProducts; of the input: in numbers
 };
 
-/// The experts of each row by z. The kinds of gating are those of ExpertsSpec.
+/// Chooses each row's experts by z. The values of `gating` are those of ExpertsSpec::Gating.
 struct ChooseExperts {
   Matrix z;
   const float *bias, *scales;  ///< [experts], or null
   int* chosen;
-  float* weights;  ///< [row][used], both
+  float* weights;  ///< `chosen` and `weights`: [row][used]
   int gating, experts, used, groups, groups_used;
   bool normalized;
   float weights_scale;
 };
 
-/// [slots] experts, of which the blocks from `first` on are here.
+/// [slots] experts, of which the `blocks` from `first` on are on this device.
 struct Choices {
   const int* chosen;
   int slots, first, blocks;
@@ -233,7 +233,7 @@ struct Choices {
 
 struct ExpertLists {
   ExpertGroup* groups;
-  int* slots;  ///< of all groups
+  int* slots;  ///< of all groups, contiguous
 };
 
 struct GroupExperts {
@@ -242,9 +242,9 @@ struct GroupExperts {
   int groups;
 };
 
-/// y = W x of the listed slots; slot s has row s / sharers of x.
+/// y = W x for the listed slots; slot s reads row s / sharers of x.
 struct ExpertProduct {
-  Panels w;  ///< of all blocks, one behind the other
+  Panels w;  ///< of all experts, contiguous
   ExpertLists lists;
   QuantizedRows x;
   int sharers;
@@ -253,12 +253,12 @@ struct ExpertProduct {
 };
 
 struct ExpertFloatProduct {
-  FloatProduct product;  ///< with the weights of all blocks
+  FloatProduct product;  ///< the weights are those of all experts
   ExpertLists lists;
   int sharers;
 };
 
-/// to += the vector that a slot has chosen.
+/// Adds to each slot's row the vector of its chosen expert.
 struct AddChosen {
   Choices choices;
   Matrix to;
@@ -274,7 +274,7 @@ struct Combine {
   int used, cols;
 };
 
-/// Slots' numbers go to other slots, move after move; a thread has a word of each slot: grid (lines / 128).
+/// Copies slots, one move after the other. A thread has a word of each slot. Grid: (lines / 128).
 struct Move {
   std::uint8_t* pool;
   long block_bytes;
@@ -284,15 +284,15 @@ struct Move {
   const PoolSlot* moves;  ///< from, to
 };
 
-/// A recurrent layer's numbers in the pool of states: behind the place of a token, and of a frame.
+/// A recurrent layer's offsets in the pool of states, relative to a token and to a frame.
 struct States {
   float* pool;
   int channels, kernel;               ///< of the convolution
-  long inputs, keys, values, decays;  ///< of a token
-  long frame_inputs, frame_state;     ///< of a frame
+  long inputs, keys, values, decays;  ///< offsets in a token
+  long frame_inputs, frame_state;     ///< offsets in a frame
 };
 
-/// What does not change while kernels of the pass run.
+/// The plan of a pass's states, which is constant during the pass.
 struct PlannedStates {
   const StateRow* rows;
   const StateStep* steps;
@@ -303,14 +303,14 @@ struct PlannedStates {
 struct StoreInputs {
   States states;
   PlannedStates plan;
-  Matrix in, by;  ///< in ⊙ by; no `by`: in
+  Matrix in, by;  ///< in ⊙ by, or in if there is no `by`
 };
 
 struct Convolve {
   States states;
   PlannedStates plan;
   const float* weight;  ///< [channels][kernel]
-  Matrix factor, out;   ///< no factor: none
+  Matrix factor, out;   ///< `factor` is optional
 };
 
 struct PrepareHeads {
@@ -333,24 +333,24 @@ struct MultiplyKeys {
 struct Recur {
   States states;
   PlannedStates plan;
-  const float* products;  ///< of MultiplyKeys
+  const float* products;  ///< the output of MultiplyKeys
   Matrix x, beta, out;    ///< x: heads of queries, keys and values
   int key_heads, dim;
 };
 
-/// out[r][j] = some[r][columns[j]], −∞ for −1.
+/// out[r][j] = some[r][columns[j]], or −∞ if columns[j] is −1.
 struct Spread {
   Matrix some, out;
   const int* columns;
   int cols;
 };
 
-/// out[row][token] = scale · (weights[place] · x[row] + bias), capped; the bias stands behind the weights.
+/// out[row][token] = scale · (weights[place] · x[row] + bias), capped; the bias follows the weights.
 struct WordLogits {
   Matrix x, out, weights;
   const OwnWord* words;
   int cols;
-  float scale, cap;  ///< 0: none
+  float scale, cap;  ///< cap 0: none
 };
 
 struct Best {
@@ -358,14 +358,14 @@ struct Best {
   int token;
 };
 
-/// The k best of a segment, best first: larger logits, then lower tokens; NaN and +∞ before all others.
+/// Finds the k best of a segment: NaN and +∞ first, then larger logits, then lower tokens.
 struct Top {
   Matrix x;
   int size, k;
-  Best* out;  ///< [row][segment][k]; no token: −1
+  Best* out;  ///< [row][segment][k]; token −1: none
 };
 
-/// The largest number m of a segment, and Σ e^(factor (x − m)) as a tree, neighbours first.
+/// Computes the maximum m of a segment, and Σ e^(factor (x − m)) as a pairwise sum.
 struct SumExp {
   Matrix x;
   int size;

@@ -1,23 +1,23 @@
 #pragma once
 
-// y = W x for a quantized matrix W and 1 to 64 quantized rows x: one kernel for every width and format, whose
-// bits depend on W and the row alone.
+// y = W x for a quantized matrix W and 1 to 64 quantized rows x: one kernel for every width and format. The
+// bits of a result depend only on W and its row of x.
 //
 //   half h of block b:  t(b, h) = s · float(Σ c q)  [ − m · float(Σ q) ],  each product and sum rounded;
-//                       with scales of 16 columns further of the second ones: + s' · float(…)  [ − m' · … ]
+//                       with scales of 16 columns, plus the second one's term: + s' · float(…)  [ − m' · … ]
 //   segment g of 32:    p(g) = Σ over blocks b ≡ g mod 32, ascending, and their halves, of a(b, h) · t(b, h)
 //   y = ((p(0) + p(1)) + (p(2) + p(3))) + …, neighbours first
 //
-// where c are codes of W with scale s and minimum m, and x ≈ a q. twins.h has the same as plain loops.
+// Here c are codes of W with scale s and minimum m, and x ≈ a q. twins.h has the same sums as plain loops.
 //
-// Weights come to shared memory by bulk copies, as many stretches ahead as the ring has slots. The first ones
-// are asked for before the kernel waits for its predecessors, since they depend on nothing: so a matrix
-// travels while the one before it computes. A warp takes a panel of 16 rows × a stretch of 8 segments at a
-// time and keeps the sums and their tree in registers: warps meet in no barrier but the first.
+// Weights are copied to shared memory by bulk copies, as many stretches ahead as the ring has slots. The
+// first copies start before the kernel waits for its predecessors, because weights do not depend on them: a
+// matrix is loaded while the previous kernel computes. A warp processes a panel of 16 rows × a stretch of 8
+// segments at a time, with the sums in registers. Warps synchronize only once, at the start.
 //
-// A launch has up to three matrices, whose panels follow one another. Those of few rows are shared by `parts`
-// groups, each of which sums 32 / parts segments: the lowest levels of the tree. Whoever reads y does the
-// rest.
+// A launch has up to three matrices, whose panels are numbered consecutively. Split-K: matrices with few rows
+// are shared by `parts` thread blocks, each of which sums 32 / parts segments, the lowest levels of the tree.
+// The reader of y sums the parts.
 
 #include "spectr/backend/cuda/kernels/block_product.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
@@ -34,12 +34,12 @@ class ProductKernel {
   static constexpr bool one_run = Shape::shape.columns == Columns::short_run;
   static constexpr FormatBytes bytes = Format::bytes;
   using Block = BlockProduct<Format, tiles>;
-  /// Segments that are summed at a time: the registers' limit.
+  /// Segments that are summed at a time, limited by registers.
   static constexpr int at_once = tiles == 1 ? 8 : 4;
 
   const Product& p_;
   const int lane_ = thread() & 31, warp_ = thread() >> 5, sharer_ = warp_ % sharers;
-  const int which_ = warp_ / sharers;  // lane of the group
+  const int which_ = warp_ / sharers;  // lane in the thread block
   const int part_ = group_x() % parts, first_ = group_x() / parts, stride_ = groups_x() / parts;
   const ProductMemory memory_;
   const u32 base_ = shared_address(shared_memory());
@@ -59,11 +59,11 @@ class ProductKernel {
     if (!p_.late) dependents();
     predecessors();
     if (p_.late && count <= p_.ring) dependents();
-    if (count == 0) return;  // the first warp has none only if no warp has
+    if (count == 0) return;  // the first warp has none only if no warp has any
     if (thread() == 0) fetch_x();
     wait(base_ + memory_.x_barrier_at(), 0);
 
-    float unfinished[2][tiles][4] = {};  // pairs of the tree above eight segments
+    float unfinished[2][tiles][4] = {};  // pending pairs of the tree above eight segments
     for (int q = 0; q < count; ++q) {
       const u32 slot = q % p_.ring, full = barrier(slot), empty = full + 8 * p_.ring,
                 parity = q / p_.ring & 1;
@@ -91,11 +91,11 @@ class ProductKernel {
     return base_ + memory_.barriers_at() + 16 * which_ * p_.ring + 8 * slot;
   }
   SPECTR_DEVICE int panel(int q) const { return first_ + (which_ + q / stretches * lanes) * stride_; }
-  /// The matrix that has a panel.
+  /// Returns the matrix of a panel.
   SPECTR_DEVICE const ProductMatrix& matrix(int panel) const {
     return p_.w[panel >= p_.w[2].first ? 2 : panel >= p_.w[1].first ? 1 : 0];
   }
-  /// Of the blocks b, b + 1, … b + n − 1 those that are there.
+  /// Returns how many of the blocks b … b + n − 1 exist.
   SPECTR_DEVICE int present(int b, int n) const {
     const int left = p_.blocks - b;
     return left < 0 ? 0 : left < n ? left : n;
@@ -112,7 +112,7 @@ class ProductKernel {
     publish_barriers();
   }
 
-  /// Asks for the weights of a panel's stretch.
+  /// Starts the copies of the weights of a panel's stretch.
   SPECTR_DEVICE void fetch(int q) const {
     const ProductMatrix& w = matrix(panel(q));
     const long row = static_cast<long>(panel(q) - w.first) * p_.blocks;
@@ -157,7 +157,7 @@ class ProductKernel {
     }
   }
 
-  /// The sums of the stretch's eight segments, and their tree.
+  /// Computes the sums of the stretch's eight segments, and their pairwise sum.
   SPECTR_DEVICE void stretch(u32 slot, int which, float (&sums)[tiles][4]) const {
     float first_half[tiles][4] = {};
     SPECTR_UNROLL
@@ -180,16 +180,16 @@ class ProductKernel {
     }
   }
 
-  /// acc[i]: the part's segment `begin` + i, with all its blocks.
+  /// Sets acc[i] to the sum of all blocks of the part's segment `begin` + i.
   SPECTR_DEVICE void sum_segments(u32 slot, int begin, float (&acc)[at_once][tiles][4]) const {
     const int b = part_ * segments + begin;
-    if (b + at_once <= p_.blocks) {  // each has a block
+    if (b + at_once <= p_.blocks) {  // all segments have a block
       SPECTR_UNROLL
       for (int s = 0; s < at_once; ++s) block(slot, begin + s, 0, acc[s], IsFirst<true>());
       if constexpr (!one_run) {
         SPECTR_UNROLL_BY(1)
         for (int j = 1; j < memory_.runs; ++j) {
-          // Not min(left, at_once) == at_once: what ptxas 13.0 makes of that gives other sums.
+          // Do not use min(left, at_once) == at_once: ptxas 13.0 compiles it to code that gives other sums.
           const int left = p_.blocks - 32 * j - b;
           if (left >= at_once) {
             SPECTR_UNROLL
@@ -215,10 +215,10 @@ class ProductKernel {
     }
   }
 
-  /// Adds what block 32 j of the part's segment `s` gives.
+  /// Adds block 32 j of the part's segment `s`.
   template <bool is_first>
   SPECTR_DEVICE void block(u32 slot, int s, int j, float (&acc)[tiles][4], IsFirst<is_first>) const {
-    const int i = j * 8 + s % 8;  // block of the slot
+    const int i = j * 8 + s % 8;  // block in the slot
     const u32 codes = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
               scales = codes + memory_.code_bytes();
     const int x_block = ((one_run ? 0 : j * segments) + s) * x_tiles + sharer_ * tiles;
@@ -231,7 +231,7 @@ class ProductKernel {
                   p_.table, IsFirst<is_first>());
   }
 
-  /// Takes the sums of a stretch up the tree, and writes y when the part's last one is there.
+  /// Adds the sum of a stretch to the tree, and writes y once the part's last stretch is done.
   SPECTR_DEVICE void finish(int q, float (&sums)[tiles][4], float (&unfinished)[2][tiles][4]) const {
     const int which = q % stretches;
     if constexpr (stretches == 2) {

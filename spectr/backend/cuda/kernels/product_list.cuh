@@ -1,7 +1,7 @@
-// The formats that products have tuned kernels for: SPECTR_PRODUCTS(name, Format, shapes), a line each, with
-// the shapes of shape_list.h that there are kernels of. Formats that panels keep alike share them. Whoever
-// includes this says what SPECTR_PRODUCTS is, more than once if need be; cmake/CudaKernels.cmake reads it,
-// too, as each line is an image of its own.
+// The formats with tuned product kernels: SPECTR_PRODUCTS(name, Format, shapes), one per line, where `shapes`
+// selects a list of shape_list.h. Formats with the same panel layout share kernels. The includer defines
+// SPECTR_PRODUCTS, and may include this several times. cmake/CudaKernels.cmake parses it, because each line
+// becomes a separate image.
 
 SPECTR_PRODUCTS(product_q8_0, Q8_0, ALL)
 SPECTR_PRODUCTS(product_q4_0, Q4_0, ALL)

@@ -1,38 +1,38 @@
 #pragma once
 
-// Rows of x become what products read: 32 columns share a = max |x| / 127, and q[j] is the integer nearest to
-// x[j] / a, with the bits of the processor's quantize_row.
+// Quantization of rows of x for products: 32 columns share a = max |x| / 127, and q[j] is the integer nearest
+// to x[j] / a. Bitwise equal to quantize_row of the CPU backend.
 
 #include "spectr/backend/cuda/kernels/arithmetic.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
 
 namespace spectr::cuda {
 
-/// x / 127, rounded once: the quotient's error is exact as a fused sum, and mends it (Markstein).
+/// Returns x / 127, correctly rounded: an fma yields the exact error of the quotient (Markstein).
 SPECTR_DEVICE float divided_by_127(float x) {
   constexpr float part = 1.0f / 127.0f;
   const float quotient = mul(x, part), mended = fma(fma(-127.0f, quotient, x), part, quotient);
   return x < INFINITY ? mended : x;
 }
 
-/// Columns of the blocks that have `columns` columns.
+/// Returns `columns` rounded up to whole blocks.
 SPECTR_DEVICE int whole_blocks(int columns) {
   return (columns + 63) / 64 * 64;
 }
 
-/// Four columns of row r, from `column` on. To be called by all lanes of a warp, which hold 128 columns that
-/// follow one another, from a multiple of 128 on; those behind a row's blocks do not store.
+/// Quantizes four columns of row r, from `column` on. Must be called by all lanes of a warp, which have 128
+/// consecutive columns, starting at a multiple of 128; lanes past the row's blocks do not store.
 SPECTR_DEVICE void quantize_four(Four v, int r, int column, bool stores, const QuantizedRows& to) {
   const auto size = [](float x) { return bits_of(x) & 0x7fffffffu; };
   const auto most = [](u32 a, u32 b) { return a > b ? a : b; };
-  // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+  // Compared as integers, the bits of |x| are ordered like the numbers; NaN is largest.
   u32 top = most(most(size(v.x), size(v.y)), most(size(v.z), size(v.w)));
   SPECTR_UNROLL
   for (int h = 1; h < 8; h *= 2) top = most(top, shuffle_xor(top, h));
   const float max = float_of(top);
-  const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
+  const bool nothing = max < 1e-30f;  // below that, the reciprocal could overflow
   const float reciprocal = nothing ? 0.0f : divide(127.0f, max), a = nothing ? 0.0f : divided_by_127(max);
-  // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+  // Adding 1.5 · 2²³ rounds to an integer, which is then in the low bits of the float.
   const auto rounded = [&](float x) { return bits_of(add(mul(x, reciprocal), 12582912.0f)); };
   const u32 low = pick_bytes(rounded(v.x), rounded(v.y), 0x0040),
             high = pick_bytes(rounded(v.z), rounded(v.w), 0x0040);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is asked of rows of logits, of each segment of 1024 by itself: grid (segments, rows).
+// Reductions over rows of logits, by segments of 1024. Grid: (segments, rows).
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 
@@ -21,7 +21,7 @@ struct TopKernel {
       best[i] = {0, -1};
       if (first + i < p.size) best[i] = {load(row + first + i), first + i};
     }
-    for (int size = 2; size <= segment; size *= 2) {  // bitonic
+    for (int size = 2; size <= segment; size *= 2) {  // bitonic sort
       for (int step = size / 2; step > 0; step /= 2) {
         group_barrier();
         const int i = 2 * step * (thread() / step) + thread() % step, j = i + step;

@@ -1,12 +1,12 @@
 #pragma once
 
-// Queries and keys turn by their positions; keys and values go to the cache: of any layer.
+// RoPE of queries and keys, and stores of keys and values to the KV cache.
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 
 namespace spectr::cuda {
 
-/// A group of 64 threads for each head, of queries, then of keys and values: grid (rows, heads + kv_heads). A
+/// Uses a block of 64 threads for each query head, then for each KV head. Grid: (rows, heads + kv_heads). A
 /// warp has dimensions that share a scale.
 struct RotateKernel {
   static constexpr int threads = 64;
@@ -37,10 +37,10 @@ struct RotateKernel {
  private:
   static SPECTR_DEVICE std::uint16_t half_of(float x) { return static_cast<std::uint16_t>(halves_of(x, 0)); }
 
-  /// A lane's number: with the numbers of round_to_q8 where the warp's share a scale.
+  /// Stores a lane's number. For q8_0, the warp's numbers share a scale, and it equals round_to_q8.
   static SPECTR_DEVICE void store(int type, u8* number, u8* scale, bool is_there, float x) {
     if (type == 2) {
-      // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+      // Compared as integers, the bits of |x| are ordered like the numbers; NaN is largest.
       u32 top = bits_of(x) & 0x7fffffffu;
       SPECTR_UNROLL
       for (int h = 1; h < 32; h *= 2) {
@@ -48,10 +48,10 @@ struct RotateKernel {
         top = other > top ? other : top;
       }
       const float most = float_of(top);
-      const bool nothing = most < 1e-30f;  // the reciprocal of less could overflow
+      const bool nothing = most < 1e-30f;  // below that, the reciprocal could overflow
       const float reciprocal = nothing ? 0.0f : divide(127.0f, most);
       if (thread() % 32 == 0) *reinterpret_cast<float*>(scale) = nothing ? 0.0f : divide(most, 127.0f);
-      // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+      // Adding 1.5 · 2²³ rounds to an integer, which is then in the low bits of the float.
       if (is_there) *number = static_cast<u8>(bits_of(add(mul(x, reciprocal), 12582912.0f)));
     } else if (is_there && type == 1) {
       *reinterpret_cast<std::uint16_t*>(number) = half_of(x);
@@ -60,7 +60,7 @@ struct RotateKernel {
     }
   }
 
-  /// Dimension d of a head of row r.
+  /// Returns the rotated dimension d of a head of row r.
   static SPECTR_DEVICE float turned(const Rotate& p, const Matrix& heads, int head, int r, int d) {
     const int first = head * p.head.dim, i = d - p.first, half = p.dims / 2;
     const float x = number_of(heads, r, first + d);

@@ -1,9 +1,9 @@
 #pragma once
 
-// The shapes that products have kernels of: SHAPE(tiles, sharers, warps, segments, columns, …), see
-// ProductShape; of up to 8 rows of x, 16, 32 and 64.
+// The shapes of product kernels, for up to 8, 16, 32 and 64 rows of x: SHAPE(tiles, sharers, warps, segments,
+// columns, …); see ProductShape.
 
-/// Where x is wide or has many columns.
+/// Shapes for wide x, or for many columns.
 #define SPECTR_SHAPES_STREAMED(SHAPE, ...)  \
   SHAPE(2, 2, 8, 8, streamed, __VA_ARGS__)  \
   SHAPE(2, 2, 8, 32, streamed, __VA_ARGS__) \
@@ -11,7 +11,7 @@
   SHAPE(2, 4, 8, 32, streamed, __VA_ARGS__) \
   SHAPE(2, 4, 16, 32, streamed, __VA_ARGS__)
 
-/// Of every format, on GPUs before Hopper.
+/// Shapes of every format on GPUs before Hopper.
 #define SPECTR_SHAPES_BY_THREADS(SHAPE, ...)           \
   SHAPE(1, 1, 4, 8, streamed_by_threads, __VA_ARGS__)  \
   SHAPE(1, 1, 4, 32, streamed_by_threads, __VA_ARGS__) \
@@ -23,7 +23,7 @@
   SHAPE(2, 4, 8, 32, streamed_by_threads, __VA_ARGS__) \
   SHAPE(2, 4, 16, 32, streamed_by_threads, __VA_ARGS__)
 
-/// Of every format. What has many columns finds room with few warps.
+/// Shapes of every format. Those with few warps leave room for many columns.
 #define SPECTR_SHAPES_SOME(SHAPE, ...)        \
   SPECTR_SHAPES_STREAMED(SHAPE, __VA_ARGS__)  \
   SHAPE(1, 1, 4, 8, short_run, __VA_ARGS__)   \
@@ -40,7 +40,7 @@
   SHAPE(2, 2, 8, 32, long_run, __VA_ARGS__)   \
   SHAPE(2, 4, 16, 8, long_run, __VA_ARGS__)
 
-/// Of the formats that most models have, those too that a trial may find to be faster.
+/// Shapes of the most common formats: includes those that only trials choose.
 #define SPECTR_SHAPES_ALL(SHAPE, ...)        \
   SPECTR_SHAPES_SOME(SHAPE, __VA_ARGS__)     \
   SHAPE(1, 1, 4, 16, short_run, __VA_ARGS__) \
@@ -58,18 +58,18 @@
   SHAPE(1, 2, 8, 8, long_run, __VA_ARGS__)   \
   SHAPE(2, 2, 8, 8, long_run, __VA_ARGS__)
 
-/// Of products by expert, where slots share one: up to 8 or 32 of them at a time.
+/// Shapes of expert products with several slots per expert: up to 8 or 32 slots at a time.
 #define SPECTR_SHAPES_OF_EXPERTS(SHAPE, ...)           \
   SHAPE(1, 1, 4, 32, streamed_by_threads, __VA_ARGS__) \
   SHAPE(2, 2, 8, 32, streamed_by_threads, __VA_ARGS__)
 
-/// SPECTR_KERNEL (kernel_list.cuh) of a shape of a format's products: product_q8_0_1_1_4_8_short_run.
+/// Defines the kernel of a format's product for a shape, e.g. product_q8_0_1_1_4_8_short_run.
 #define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, columns, name, Format)       \
   SPECTR_KERNEL(                                                                            \
       name##_##tiles##_##sharers##_##warps##_##segments##_##columns, Product, 32 * (warps), \
       ProductKernelOf<Format, Shaped<tiles, sharers, warps, segments, Columns::columns>>::Kernel(p).run())
 
-/// And of its products by expert: product_q8_0_1_1_4_32_of_experts.
+/// Defines the kernel of a format's expert product, e.g. product_q8_0_1_1_4_32_of_experts.
 #define SPECTR_EXPERTS_KERNEL(tiles, sharers, warps, segments, columns, name, Format)              \
   SPECTR_KERNEL(                                                                                   \
       name##_##tiles##_##sharers##_##warps##_##segments##_of_experts, ExpertProduct, 32 * (warps), \

@@ -1,6 +1,6 @@
 #pragma once
 
-// Logits of all tokens where the head gives those of a shortlist, and those of single words beside.
+// Expands shortlist logits to the vocabulary, and computes logits of single extra tokens.
 
 #include "spectr/backend/cuda/kernels/float_product.cuh"
 
@@ -16,7 +16,7 @@ struct SpreadKernel {
   }
 };
 
-/// A warp has a word: grid (words / 4).
+/// Uses a warp per extra token. Grid: (words / 4).
 struct WordLogitsKernel {
   static constexpr int threads = 128;
 
@@ -24,7 +24,7 @@ struct WordLogitsKernel {
     dependents();
     predecessors();
     const OwnWord word = p.words[group_x() * 4 + thread() / 32];
-    if (word.token < 0) return;  // a whole warp
+    if (word.token < 0) return;  // exits as a whole warp
     const float* const weights = row_of(p.weights, word.place);
     const float y = product_of_lanes(row_of(p.x, word.row), p.cols, [&](int j) { return weights[j]; });
     const float logit = mul(add(y, weights[p.cols]), p.scale);

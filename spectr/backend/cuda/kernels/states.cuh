@@ -1,26 +1,26 @@
 #pragma once
 
-// Recurrent layers: what rows and states of a pass add to what each sequence keeps (state_rows.h). Numbers of
-// the pool that this pass writes are loaded past the first cache.
+// Kernels of recurrent layers, which update the states of sequences (state_rows.h). Numbers of the pool that
+// the pass writes are loaded past the L1 cache.
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 #include "spectr/backend/device/state_rows.h"
 
 namespace spectr::cuda {
 
-/// A layer's numbers behind a place, from the `first` on.
+/// Returns the address of a layer's numbers at offset `first` from a place.
 SPECTR_DEVICE float* behind(const States& states, StatePlace place, long first) {
   return states.pool + 2L * place + first;
 }
 
-/// The place of the row's own token.
+/// Returns the place of the row's own token.
 SPECTR_DEVICE StatePlace own_place(const StateRow& row) {
   return row.path[grid_tokens + row.since];
 }
 
-/// The inputs of convolutions go to the tokens, and those of frames to the tokens before states that restore
-/// them. Groups of 128 threads have 128 channels of a row, or, behind the rows, of a state: grid (rows +
-/// states, channels / 128).
+/// Stores the convolutions' inputs at the rows' tokens, and copies those of frames to the tokens before
+/// states that restore them. A block of 128 threads has 128 channels of a row or, after the rows, of a state.
+/// Grid: (rows + states, channels / 128).
 struct StoreInputsKernel {
   static SPECTR_DEVICE void run(const StoreInputs& p) {
     const int c = group_y() * 128 + thread();
@@ -42,9 +42,9 @@ struct StoreInputsKernel {
   }
 };
 
-/// out[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, ascending, times a factor
-/// where there is one; states that become frames get the inputs of the tokens before them. The grid is that
-/// of StoreInputsKernel.
+/// Computes out[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, ascending, times a
+/// factor, if given. States that become frames get the inputs of the tokens before them. The grid is that of
+/// StoreInputsKernel.
 struct ConvolveKernel {
   static SPECTR_DEVICE void run(const Convolve& p) {
     const int c = group_y() * 128 + thread(), kernel = p.states.kernel;
@@ -72,9 +72,9 @@ struct ConvolveKernel {
   }
 };
 
-/// x = silu(x), and of heads of queries and keys x / max(‖x‖, ε): the sum of squares is that of 128 threads,
-/// each of every 128th dimension, as a tree. Queries are scaled, keys go to the tokens, and so do decays:
-/// grid (rows, heads of queries, keys and values).
+/// Computes x = silu(x), and x / max(‖x‖, ε) for query and key heads. The sum of squares is the pairwise sum
+/// over 128 threads, each with every 128th dimension. Also scales queries, and stores keys and decays at the
+/// tokens. Grid: (rows, heads of queries, keys and values).
 struct PrepareHeadsKernel {
   static constexpr int threads = 128;
 
@@ -113,9 +113,9 @@ struct PrepareHeadsKernel {
   }
 };
 
-/// Of each row and head of keys the products of the keys of the tokens since its state with its own key, and
-/// with its query: a warp has every fourth token, a lane every 32nd dimension, and lanes are added as a tree:
-/// grid (rows, heads of keys).
+/// For each row and key head, computes the dot products of the keys of the tokens since its state with its
+/// own key and with its query. A warp has every fourth token, and a lane every 32nd dimension; lanes are
+/// summed pairwise. Grid: (rows, key heads).
 struct MultiplyKeysKernel {
   static constexpr int threads = 128;
 
@@ -145,16 +145,16 @@ struct MultiplyKeysKernel {
   }
 };
 
-/// The delta rule. With the matrix S of a head in the state that row t starts from, the tokens a since then,
-/// and G_a the sum of their decays up to a:
+/// The delta rule. S is a head's matrix in the state that row t starts from, a are the tokens since then, and
+/// G_a is the sum of their decays up to a:
 ///
 ///     u = β (v − e^{G_t} Sᵀk − Σ_a e^{G_t − G_a} (k_a · k) u_a)
 ///     o = e^{G_t} Sᵀq + Σ_a e^{G_t − G_a} (k_a · q) u_a + (k · q) u
 ///
-/// and a state is e^{G} S + Σ_a e^{G − G_a} k_a u_aᵀ over the 16 tokens before it. Sᵀk and Sᵀq are eight sums
-/// over every eighth dimension of the key, as a tree. Columns (dimensions of values) have nothing to do with
-/// each other: a group has 32 of them, of a head in a text, and goes through its rows one after another; each
-/// of four warps has two of the eight sums: grid (heads of values · columns / 32, texts).
+/// The next state is e^{G} S + Σ_a e^{G − G_a} k_a u_aᵀ over the 16 tokens before it. Sᵀk and Sᵀq are
+/// pairwise sums of eight sums, each over every eighth dimension of the key. Columns (value dimensions) are
+/// independent: a thread block has 32 of them, for a head and a sequence, and iterates over its rows. Each of
+/// four warps has two of the eight sums. Grid: (value heads · columns / 32, sequences).
 class RecurKernel {
   static constexpr int teams = 4;
 
@@ -178,9 +178,9 @@ class RecurKernel {
 
  private:
   struct Shared {
-    float keys[teams][32], queries[teams][32];         // of each team, of Sᵀk and Sᵀq
-    float of_key[grid_tokens], of_query[grid_tokens];  // what u_a is multiplied by
-    float whole, beta;                                 // e^{G_t}
+    float keys[teams][32], queries[teams][32];         // partial sums of Sᵀk and Sᵀq, by team
+    float of_key[grid_tokens], of_query[grid_tokens];  // factors of u_a
+    float whole, beta;                                 // whole: e^{G_t}
   };
 
   SPECTR_DEVICE RecurKernel(const Recur& p, Shared& shared)
@@ -201,12 +201,12 @@ class RecurKernel {
   SPECTR_DEVICE const float* key(StatePlace token) const {
     return behind(p_.states, token, p_.states.keys + static_cast<long>(key_head_) * p_.dim);
   }
-  /// The column's number of what a token adds.
+  /// Returns the address of the column's update by a token.
   SPECTR_DEVICE float* value(StatePlace token) const {
     return behind(p_.states, token, p_.states.values + static_cast<long>(head_) * p_.dim + column_);
   }
 
-  /// Calls each(i, j) for the dimensions of keys that the team has, of its j-th sum.
+  /// Calls each(i, j) for the team's key dimensions i, which contribute to its j-th sum.
   template <class Each>
   SPECTR_DEVICE void for_my_dimensions(Each each) const {
     for (int first = 2 * team_; first < p_.dim; first += 2 * teams) {
@@ -215,7 +215,7 @@ class RecurKernel {
     }
   }
 
-  /// The sums of the decays up to token `a` and up to token `last`.
+  /// Returns the sums of the decays up to token `a` and up to token `last`.
   SPECTR_DEVICE Two decays(const StatePlace* tokens, int a, int last) const {
     Two sums{};
     for (int i = 0; i <= last; ++i) {
@@ -252,10 +252,10 @@ class RecurKernel {
         out[at] = s;
       });
     }
-    group_barrier();  // before the factors are others
+    group_barrier();  // the factors may still be read
   }
 
-  /// What a row's u and o take of the tokens before it, and of its state.
+  /// Prepares the factors of the row's preceding tokens and of its state.
   SPECTR_DEVICE void prepare(const StateRow& row, int r) const {
     const int a = thread();
     if (a > row.since) return;
@@ -308,7 +308,7 @@ class RecurKernel {
       *value(tokens[own]) = u;
       row_of(p_.out, r)[static_cast<long>(head_) * p_.dim + column_] = add(o, mul(shared_.of_query[own], u));
     }
-    group_barrier();  // before the sums are others, and others read what the row adds
+    group_barrier();  // the sums may still be read, and the update must be visible
   }
 
   static SPECTR_DEVICE float sum_of_teams(const float (&sums)[teams][32]) {

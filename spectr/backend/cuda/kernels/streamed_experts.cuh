@@ -1,15 +1,15 @@
 #pragma once
 
-// y = W x for the slots that have chosen an expert, as expert_product.cuh has it, by tensor cores: for slots
-// that share experts.
+// y = W x for slots as in expert_product.cuh, by tensor cores, for several slots per
+// expert.
 
 #include "spectr/backend/cuda/kernels/expert_product.cuh"
 #include "spectr/backend/cuda/kernels/streamed_product.cuh"
 
 namespace spectr::cuda {
 
-/// A group has `lanes` panels of an expert and goes through its slots, 8 · x_tiles at a time, whose rows of x
-/// are gathered. Grid (rows / (16 · lanes), groups of slots).
+/// A thread block has `lanes` panels of an expert, and processes its slots, 8 · x_tiles at a time, whose rows
+/// of x are gathered. Grid: (rows / (16 · lanes), groups of slots).
 template <class Format, class Shape>
 class StreamedExpertsKernel {
   using Sums = StreamedSums<Format, Shape>;
@@ -28,7 +28,7 @@ class StreamedExpertsKernel {
     const Sums sums(p.w.format.table, p.blocks, 0);
     for (int first = 0; first < group.size; first += together) {
       const int left = group.size - first, count = left < together ? left : together;
-      group_barrier();  // who still reads what was here before
+      group_barrier();  // the previous slots may still be read
       for (int i = thread(); i < count; i += Sums::threads)
         slots[i] = load(p.lists.slots + group.begin + first + i);
       group_barrier();
@@ -44,7 +44,7 @@ class StreamedExpertsKernel {
  private:
   static SPECTR_DEVICE void copy_x(const ExpertProduct& p, const Sums& sums, const int (&slots)[together],
                                    int count, int slot, int b, int n) {
-    // Row i of a tile in shared memory, and its row of x: lines of codes, and a number for each half.
+    // Copies row i of a tile in shared memory from its row of x: lines of codes, and a number per half.
     const auto number = [](int r) { return r % 8 / 2 * 4 + r % 2; };
     for (int i = thread(); i < n * together * 4; i += Sums::threads) {
       const int of_block = i / (together * 4), row = i / 4 % together, t = i % 4;
@@ -54,7 +54,7 @@ class StreamedExpertsKernel {
       const typename Sums::XPlace to = sums.place_of_x(slot, of_block);
       copy_line(to.codes + row / 8 * 512 + (row % 8 * 4 + t) * 16,
                 p.x.codes + slab + tile * 512 + (r % 8 * 4 + t) * 16);
-      if (t >= 2) continue;  // t: a half
+      if (t >= 2) continue;  // t < 2: index of the half
       const long at = slab / 4 + tile * 16 + number(r) + 2 * t;
       const u32 behind = 4 * (row / 8 * 16 + number(row) + 2 * t);
       copy_word(to.scales + behind, p.x.scales + at);

@@ -1,15 +1,15 @@
 #pragma once
 
-// y = W x as in product.cuh, with its bits, where x has no room in shared memory or more than 64 rows, as for
-// several texts. A group of threads takes a panel of W for each lane and up to 64 rows of x, and goes through
-// the columns in chunks of four blocks: those of four segments, run after run. A chunk's weights and its part
-// of x come to shared memory together, two chunks ahead. Groups of the same panels follow one another: so
-// weights come from memory once, and from the second cache for all further rows of x. Sums and their tree
-// stay in registers.
+// y = W x as in product.cuh, bitwise equal to it, if x does not fit into shared memory or has more than 64
+// rows, e.g. in batches and prefills. A thread block has a panel of W per lane and up to 64 rows of x. It
+// iterates over the columns in chunks of four blocks: those of four segments, run by run. A chunk's weights
+// and its part of x are copied to shared memory together, two chunks ahead. Blocks with the same panels are
+// adjacent, so that weights are read from memory once, and from the L2 cache for further rows of x. Sums and
+// their tree stay in registers.
 //
-// Weights come by bulk copies, which one thread asks for and barriers wait for; or, before Hopper and where
-// rows of x lie apart, by copies of a line of 16 bytes, of which each thread asks for its own and waits for
-// these, before all of them meet.
+// Weights are loaded by bulk copies, issued by one thread and awaited by barriers. Before Hopper, and for
+// gathered rows of x, they are loaded by asynchronous copies of 16 bytes: each thread waits for its own
+// copies, then all threads synchronize.
 
 #include "spectr/backend/cuda/kernels/block_product.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
@@ -18,11 +18,11 @@
 
 namespace spectr::cuda {
 
-/// The blocks of a lane's panel; or none.
+/// The blocks of a lane's panel; optional.
 struct PanelPlace {
   bool is_there;
   const u8* codes;
-  const u32 *scales, *factors;  ///< no factors: null
+  const u32 *scales, *factors;  ///< factors may be null
 };
 template <class Format>
 SPECTR_DEVICE PanelPlace panel_place(bool is_there, const u8* codes, const u32* scales, const u32* factors,
@@ -33,8 +33,8 @@ SPECTR_DEVICE PanelPlace panel_place(bool is_there, const u8* codes, const u32* 
           bytes.factors > 0 ? factors + block / 4 * 16 : nullptr};
 }
 
-/// What a group sums: of its rows of x, which whoever uses it brings to shared memory, with its lanes'
-/// panels.
+/// The sums of a thread block: products of its lanes' panels with its rows of x, which the user of this class
+/// copies to shared memory.
 template <class Format, class Shape>
 class StreamedSums {
  public:
@@ -48,7 +48,7 @@ class StreamedSums {
 
  private:
   using Block = BlockProduct<Format, tiles>;
-  /// Of the tree above four segments.
+  /// Number of tree levels above four segments.
   static constexpr int levels = segments == 8 ? 1 : segments == 16 ? 2 : 3;
 
   const u32 (&table_)[4];
@@ -57,14 +57,14 @@ class StreamedSums {
   const u32 base_ = shared_address(shared_memory());
 
  public:
-  /// For the `part`-th part of the segments.
+  /// Computes split-K part `part` of the segments.
   SPECTR_DEVICE StreamedSums(const u32 (&table)[4], int blocks, int part)
       : table_(table), blocks_(blocks), part_(part) {}
 
-  /// The lane of the group that this thread's warp is in.
+  /// Returns the lane of the thread block to which this thread's warp belongs.
   static SPECTR_DEVICE int lane_of_group() { return (thread() >> 5) / sharers; }
 
-  /// Before the first run; all threads.
+  /// Initializes the barriers. Must be called by all threads before the first run().
   SPECTR_DEVICE void start() const {
     if constexpr (in_bulk) {
       if (thread() == 0) {
@@ -75,10 +75,10 @@ class StreamedSums {
     }
   }
 
-  /// Sums everything: `before_x()` between the first copies of weights and those of x; `copy_x(slot, block,
-  /// n)` asks for n blocks of x, to where place_of_x() says; `after_last()` when the last copies are asked
-  /// for; `store(row of x, row of the panel, sum)` in the end. Several runs take a group barrier between
-  /// them, and are for copies by threads.
+  /// Computes all sums. Calls before_x() between the first copies of weights and those of x; copy_x(slot,
+  /// block, n) to start copies of n blocks of x to place_of_x(); after_last() once the last copies have
+  /// started; and store(row of x, row of the panel, sum) at the end. Several runs need a group barrier in
+  /// between, and copies by threads.
   template <class BeforeX, class CopyX, class AfterLast, class Store>
   SPECTR_DEVICE void run(const PanelPlace& panel, const BeforeX& before_x, const CopyX& copy_x,
                          const AfterLast& after_last, const Store& store) const {
@@ -92,13 +92,13 @@ class StreamedSums {
     }
     if (ahead == count_) after_last();
 
-    float pending[levels][tiles][4] = {};  // first ones of pairs of the tree
+    float pending[levels][tiles][4] = {};  // left operands of pending pairs of the tree
     float acc[at_once][tiles][4] = {};
     int q = 0;
     for (int four = 0; four < segments / at_once; ++four) {
       for (int j = 0; j < runs_; ++j, ++q) {
         await(q);
-        group_barrier();  // all is there, for all; and nobody reads the slot before this one any more
+        group_barrier();  // the chunk has arrived for all threads, and the previous slot is free
         const int next = q + ring - 1;
         if (next < count_) {
           fetch_weights(panel, next);
@@ -117,7 +117,7 @@ class StreamedSums {
     }
   }
 
-  /// Where block i of a slot has its numbers of x: tiles, one behind the other.
+  /// Addresses of x in block i of a slot; tiles are contiguous.
   struct XPlace {
     u32 codes, scales, sums;
   };
@@ -126,21 +126,21 @@ class StreamedSums {
     return {at + memory.x_at() + i * x_tiles * 512, at + memory.x_scales_at() + i * x_tiles * 64,
             at + memory.x_sums_at() + i * x_tiles * 64};
   }
-  /// What copies to a slot in bulk arrive at.
+  /// Returns the barrier that bulk copies to a slot signal.
   SPECTR_DEVICE u32 barrier(int slot) const { return base_ + memory.barriers_at() + 8 * slot; }
 
-  /// Copies what thread `i` of `threads` has to.
+  /// Copies the share of thread `i` of `among`.
   static SPECTR_DEVICE void copy_share(u32 to, const void* from, int size, int i, int among) {
     for (int at = 16 * i; at < size; at += 16 * among) copy_line(to + at, static_cast<const u8*>(from) + at);
   }
 
  private:
   SPECTR_DEVICE u32 place_of(int slot) const { return base_ + slot * memory.slot_bytes(); }
-  /// The first block of a chunk.
+  /// Returns the first block of a chunk.
   SPECTR_DEVICE int first_block(int q) const {
     return 32 * (q % runs_) + part_ * segments + q / runs_ * at_once;
   }
-  /// Of its blocks those that are there.
+  /// Returns how many of its blocks exist.
   SPECTR_DEVICE int present(int block) const {
     const int left = blocks_ - block;
     return left < 0 ? 0 : left < at_once ? left : at_once;
@@ -203,7 +203,7 @@ class StreamedSums {
         table_, first);
   }
 
-  /// Takes the sums of four segments up the tree, and stores those of the part when the last ones are there.
+  /// Adds the sums of four segments to the tree, and stores the part's sums once the last ones are done.
   template <class Store>
   SPECTR_DEVICE void finish(int four, float (&acc)[at_once][tiles][4], float (&pending)[levels][tiles][4],
                             const Store& store) const {
@@ -235,7 +235,7 @@ class StreamedSums {
   }
 };
 
-/// A group has `lanes` panels, a slab of x, and a part of the segments.
+/// A thread block has `lanes` panels, a slab of x, and a split-K part of the segments.
 template <class Format, class Shape>
 class StreamedProductKernel {
   using Sums = StreamedSums<Format, Shape>;
@@ -296,7 +296,7 @@ class StreamedProductKernel {
   }
 };
 
-/// The kernel of a shape.
+/// Selects the product kernel of a shape.
 template <class Format, class Shape, bool is_streamed = Shape::shape.is_streamed()>
 struct ProductKernelOf {
   using Kernel = ProductKernel<Format, Shape>;

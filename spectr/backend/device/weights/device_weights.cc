@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// Whether rows of it are looked up.
+/// Returns true if the weight is an embedding table.
 bool is_table(const ModelSpec& spec, WeightId id) {
   return id == spec.embed.tokens || id == spec.embed.positions ||
          (spec.embed.by_layer && id == spec.embed.by_layer->tokens);
@@ -36,8 +36,8 @@ std::size_t device_bytes(const ModelSpec& spec, WeightId id) {
                                         : file_bytes(weight);
 }
 
-/// Weights of a layer's experts that stand for one another, by expert: gates, what they multiply, the last
-/// products' and the biases of each.
+/// Returns the corresponding weights of a layer's experts, by expert: the matrices and biases of the gate, up
+/// and down projections.
 std::vector<std::vector<std::optional<WeightId>>> alike(const ExpertsSpec& experts) {
   std::vector<std::vector<std::optional<WeightId>>> all(6);
   for (const DenseSpec& block : experts.blocks) {
@@ -56,16 +56,16 @@ std::vector<std::optional<WeightId>> weights_of(const std::vector<LinearSpec>& h
   return weights;
 }
 
-/// What is added to logits so that forbidden tokens have none; empty where none is forbidden.
+/// Returns the summands of logits that mask forbidden tokens with −∞; empty if none is forbidden.
 std::vector<float> forbids_of(const ModelSpec& spec) {
   if (spec.head.forbidden.empty()) return {};
-  std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
+  std::vector<float> summands(spec.vocabulary, -0.0f);  // x + −0 = x for all x
   for (const Token token : spec.head.forbidden)
     summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
   return summands;
 }
 
-/// Which of the shortlist's logits each token has; empty where all have one.
+/// Returns each token's index in the shortlist, or −1; empty if there is no shortlist.
 std::vector<std::int32_t> columns_of(const ModelSpec& spec) {
   if (spec.head.shortlist.empty()) return {};
   std::vector<std::int32_t> columns(spec.vocabulary, -1);

@@ -2,21 +2,21 @@
 
 #include <cstdint>
 
-/// What a kernel has to know of a quantized format in panels (weight_panels.h), for host and kernels.
+/// Properties of a quantized format in panels (weight_panels.h), as plain data for host and kernels.
 namespace spectr {
 
-/// What the scales of a block are. Those that are small are multiplied by factors of 256 columns.
+/// The scales of a block. Small scales are multiplied by factors that 256 columns share.
 enum class PanelScales : int {
-  halves,             ///< F16 numbers, of 32 columns each
-  upper_halves,       ///< the upper halves of floats, of 32 columns each
-  halves_and_minima,  ///< F16 numbers, of 32 columns each, and those of minima
-  small,              ///< signed bytes, of 32 columns each
-  small_and_minima,   ///< bytes, of 32 columns each, and those of minima
-  small_of_16,        ///< signed bytes, of 16 columns each
-  nibbles_of_16,      ///< bytes, of 16 columns each: a scale in the low and a minimum in the high nibble
+  halves,             ///< F16, one per 32 columns
+  upper_halves,       ///< upper halves of f32 (bf16), one per 32 columns
+  halves_and_minima,  ///< F16 scale and F16 minimum per 32 columns
+  small,              ///< signed byte per 32 columns
+  small_and_minima,   ///< byte scale and byte minimum per 32 columns
+  small_of_16,        ///< signed byte per 16 columns
+  nibbles_of_16,      ///< byte per 16 columns: the scale in its low nibble, the minimum in its high nibble
 };
 
-/// Words that a row has for a block.
+/// Returns the number of scale words per row and block.
 constexpr int scale_words(PanelScales scales) {
   return scales == PanelScales::halves_and_minima ? 2 : 1;
 }
@@ -32,8 +32,8 @@ constexpr bool is_of_16(PanelScales scales) {
 }
 
 struct PanelFormat {
-  int bits;  ///< of a code c
-  /// c stands for c − offset, of 8 bits as a signed byte; or, has_table, for byte c of these words.
+  int bits;  ///< of a code
+  /// The value of code c is c − offset (8-bit codes are signed), or byte c of `table` if has_table.
   int offset;
   bool has_table;
   std::uint32_t table[4];

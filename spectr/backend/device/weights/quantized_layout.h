@@ -6,12 +6,12 @@
 
 namespace spectr {
 
-/// How rows that are quantized for products lie in memory: slabs of up to 64 rows, one behind the other. A
-/// slab has blocks of 64 columns, each of tiles of eight rows:
+/// Memory layout of rows quantized for products: consecutive slabs of up to 64 rows. A slab consists of
+/// blocks of 64 columns, and a block of tiles of eight rows:
 ///
 ///     codes    [block][tile][lane] × 16 bytes: lane 4 g + t has words t, 4 + t, 8 + t, 12 + t of row g
-///     scales   [block][tile][t][half][2] floats: those of the rows 2 t and 2 t + 1
-///     sums     the same of Σ q
+///     scales   [block][tile][t][half][2], f32, of rows 2 t and 2 t + 1
+///     sums     [block][tile][t][half][2], f32: Σ q of the same rows
 struct QuantizedLayout {
   std::size_t rows = 0, cols = 0;
 
@@ -22,7 +22,7 @@ struct QuantizedLayout {
     return std::min(slab_rows, rows - slab * slab_rows);
   }
   constexpr std::size_t blocks() const { return (cols + 63) / 64; }
-  /// Of each slab.
+  /// Returns the number of tiles of each block, a power of two.
   constexpr std::size_t tiles() const { return std::bit_ceil((std::min(rows, slab_rows) + 7) / 8); }
 
   constexpr std::size_t codes_of(std::size_t slab) const { return slab * slab_bytes(); }

@@ -24,7 +24,7 @@ constexpr PanelScales scales_of() {
   return layout.has_min ? small_and_minima : small;
 }
 
-/// Codes of few bits with an offset are looked up, too: as those of grids are.
+/// Codes with an offset and fewer than 4 bits also use a table, like those of non-uniform grids.
 template <class Format>
 constexpr PanelFormat panel_format_of() {
   constexpr QuantLayout layout = Format::layout;
@@ -44,13 +44,13 @@ constexpr PanelFormat panel_format_of() {
   return format;
 }
 
-/// What d is multiplied by before small scales are integers.
+/// The unit of small scales as a fraction of d: dividing by it makes them integers.
 template <class Format>
 constexpr float unit = std::is_base_of_v<quant::EightNumbers, Format>     ? 1.0f / 8
                        : std::is_base_of_v<quant::SixteenNumbers, Format> ? 1.0f / 4
                                                                           : 1.0f;
 
-/// Writes a row.
+/// Writes one row of a matrix into its panel.
 template <class Format>
 class Writer {
  public:
@@ -69,13 +69,13 @@ class Writer {
     }
   }
 
-  /// Scale `i` of `from`, which is that of the columns from `column` on.
+  /// Writes scale `i` of `from`, which applies to the columns from `column` on.
   void scale(std::size_t column, const QuantBlock& from, int i) {
     using enum PanelScales;
     const std::size_t half = column % 64 / 32, quarter = column % 64 / 16;
     if constexpr (format.scales == halves || format.scales == halves_and_minima)
       add(column, 0, from.f16s[0], 16 * half);
-    if constexpr (format.scales == halves_and_minima)  // the file has what is added
+    if constexpr (format.scales == halves_and_minima)  // the file's minima are added
       add(column, 1, from.f16s[1] ^ 0x8000U, 16 * half);
     if constexpr (format.scales == upper_halves) {
       const auto bits = std::bit_cast<std::uint32_t>(Format::scale(from, i).factor);
@@ -99,13 +99,13 @@ class Writer {
 
   std::size_t block(std::size_t column) const { return panel_ * blocks_ + column / 64; }
 
-  /// `bits` from `shift` on of a word of the block.
+  /// Sets the bits from `shift` on of a scale word of the block.
   void add(std::size_t column, std::size_t word, std::uint32_t bits, std::size_t shift) {
     constexpr std::size_t words{scale_words(format.scales)};
     to_.scales[(block(column) * words + word) * 16 + row_] |= bits << shift;
   }
 
-  /// The bytes of scale i and its minimum: what the format's scale() multiplies.
+  /// Returns small scale i and its minimum as bytes: the integer arguments of the format's scale().
   static std::pair<std::uint8_t, std::uint8_t> small_scale(QuantBlock block, int i) {
     block.f16s = {0x3C00, 0x3C00};
     const QuantScale scale = Format::scale(block, i);

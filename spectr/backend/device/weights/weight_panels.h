@@ -12,23 +12,23 @@
 
 namespace spectr {
 
-/// A quantized matrix as GPUs read it: panels of 16 rows, blocks of 64 columns. What is missing of the last
-/// panel and block has scales of 0. PanelFormat says what a format has.
+/// A quantized matrix in the layout that GPU kernels read: panels of 16 rows, blocks of 64 columns. Padding
+/// of the last panel and block has zero scales. PanelFormat describes a format's components.
 ///
-///     codes    [panel][block]: the bits of a code in planes, one for each digit 1 of their number, the
-///              widest first and with the lowest bits. 8 bits: [4 vectors of 16 columns][row 0 … 15] × 16
+///     codes    [panel][block]: bit planes, one for each power of two in the number of bits, the widest
+///              first; it has the lowest bits. 8 bits: [4 vectors of 16 columns][row 0 … 15] × 16
 ///              bytes.
 ///              4 bits: [2 vectors of 32 columns][row] × 16 bytes, the first 16 columns in the low nibbles.
-///              2 bits: [row] × 16 bytes, byte i has those of the columns i, 16 + i, 32 + i, 48 + i, the
-///              first in the low bits. 1 bit: [row] × 8 bytes, bit 4 a + b of byte 4 c + d has that of the
-///              column 16 b + 8 c + 4 a + d
-///     scales   [panel][block][word][row 0 … 15] words. Of 16 bits: those of both halves, the first in the
-///              low bits; and a second word of minima. Small ones: the bytes of the scales of both halves,
-///              then those of their minima; of 16 columns: four bytes
-///     factors  [panel][four blocks][row 0 … 15] words, of small scales: a float; or, with minima, the F16
-///              numbers that scales and minima are multiplied by
+///              2 bits: [row] × 16 bytes, byte i has columns i, 16 + i, 32 + i and 48 + i, the
+///              first in the low bits. 1 bit: [row] × 8 bytes, bit 4 a + b of byte 4 c + d has column
+///              16 b + 8 c + 4 a + d
+///     scales   [panel][block][word][row 0 … 15] words. 16-bit scales: those of both halves, the first in
+///              the low bits, then a second word with the minima, if any. Small scales: one byte for each
+///              half, then the bytes of their minima; or four bytes, one per 16 columns
+///     factors  [panel][four blocks][row 0 … 15] words, for small scales: an f32; or, with minima, two
+///              F16 numbers, the factors of the scales and of the minima
 ///
-/// Minima are what is taken off, whatever the file says.
+/// Minima are always subtracted, independent of the file's convention.
 struct WeightPanels {
   static constexpr std::size_t panel_rows = 16, block_columns = 64;
 
@@ -36,22 +36,22 @@ struct WeightPanels {
   std::vector<std::uint32_t> scales, factors;
 };
 
-/// Whether there is a layout of the format: of every quantized one.
+/// Returns true if the format has a panel layout, as all quantized formats do.
 bool has_device_layout(TensorType type);
-/// All that have one, by their numbers in files.
+/// Returns all formats with a panel layout, ordered by their ids in files.
 std::span<const TensorType> device_layouts();
 
 /// Requires: has_device_layout(type).
 PanelFormat panel_format(TensorType type);
 
-/// Of a code the `bits` bits from bit `first` on are in byte `byte` of its block, from bit `shift` on.
+/// A plane's part of a code: bits [first, first + bits) are in byte `byte` of its block, from bit `shift`.
 struct CodePart {
   int bits, first;
   std::size_t byte;
   unsigned shift;
 };
-/// The parts of the code of row `row` of a panel and column `j` of a block; those that a number of bits does
-/// not have are of 0 bits.
+/// Returns the parts of the code in row `row` of a panel and column `j` of a block. Parts that a number of
+/// bits does not use have 0 bits.
 constexpr std::array<CodePart, 4> code_parts(int bits, std::size_t row, std::size_t j) {
   const std::size_t vector = j / 16, i = j % 16;
   const auto shift = [](std::size_t by) { return static_cast<unsigned>(by); };
@@ -69,7 +69,7 @@ constexpr std::array<CodePart, 4> code_parts(int bits, std::size_t row, std::siz
   return parts;
 }
 
-/// How large the parts are, and where they lie one behind the other.
+/// Sizes and offsets of the components, which are contiguous.
 struct PanelLayout {
   std::size_t code_bytes, scale_bytes, factor_bytes;
 
@@ -80,8 +80,8 @@ struct PanelLayout {
   std::size_t bytes() const { return factors_at() + factor_bytes; }
 };
 
-/// Requires: has_device_layout(type); `file` holds [rows, cols] weights, cols whole super-blocks. `pool`
-/// shares the work, where there is one.
+/// Packs a matrix. `pool`, if given, runs the work in parallel. Requires: has_device_layout(type); `file`
+/// holds [rows, cols] weights, and cols is a multiple of the super-block size.
 WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
                              std::span<const std::byte> file, ThreadPool* pool = nullptr);
 

@@ -1,5 +1,5 @@
 #version 460
-// to += the vector that a slot has chosen. A thread has four columns: grid (slots, columns / 512).
+// Adds to each slot the vector of its chosen expert. A thread has four columns. Grid: (slots, columns / 512).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 

@@ -1,15 +1,15 @@
 #version 460
-// Attention of the rows of an item over its chunk of at most 64 slots, for one head of keys: grid (items,
-// kv_heads · groups of 16 queries). Of each query the largest score M, w_i = e^(score_i − M), their sum as a
-// tree (slots i and i + 32, then neighbours), and Σ w_i v_i, ascending. The i-th attended slot is what counts,
-// not its place.
+// Attention of an item's rows over its chunk of at most 64 slots, for one KV head. Grid: (items, kv_heads ·
+// groups of 16 queries). For each query, computes the maximum score M, w_i = e^(score_i − M), their tree sum
+// (slots i and i + 32, then neighbours), and Σ w_i v_i, ascending. Results depend on the order of attended
+// slots, not on slot numbers.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
 layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint KEYS = 1u;  // the types of the cache: 0: floats, 1: halves, 2: q8_0
+layout(constant_id = 0) const uint KEYS = 1u;  // the KV types, 0: f32, 1: f16, 2: q8_0
 layout(constant_id = 1) const uint VALUES = 1u;
-layout(constant_id = 2) const bool ONCE = false;  // keys have the values
+layout(constant_id = 2) const bool ONCE = false;  // keys contain the values
 layout(binding = 0) readonly buffer Q {
   float q[];
 };
@@ -23,26 +23,26 @@ layout(binding = 3) readonly buffer Listed {
   int listed[];
 };
 layout(binding = 4) writeonly buffer Parts {
-  float parts[];  // of a query Σ w v in whole fours, then M and Σ w
+  float parts[];  // per query: Σ w v padded to multiples of 4, then M and Σ w
 };
 layout(push_constant) uniform Parameters {
   uint q_at, q_stride, pool_at, block_words, head_words, items_at, listed_at, parts_at;
   uint heads, kv_heads;
   float cap;  // 0: none
-  uint dim, value_dim, key_scales, values, value_scales;  // words of a head
-  uint query_groups;                                      // of a head of keys
+  uint dim, value_dim, key_scales, values, value_scales;  // offsets in a head, in words
+  uint query_groups;                                      // per KV head
 } call;
 
-const uint at_once = 4u;  // queries: they share what is read of the cache
+const uint at_once = 4u;  // queries that share reads of the cache
 const uint queries_of_group = 16u;
-const uint tile = 64u;  // dimensions of queries at a time
+const uint tile = 64u;  // dimensions of queries per tile
 shared float queries[at_once][tile];
 shared float weights[at_once][64];
 shared float tree[at_once][64];
-shared uint blocks[64];  // where the blocks of the chunk's slots begin, and
-shared uint slots[64];   // which slot of it each one is
+shared uint blocks[64];  // offsets of the blocks of the chunk's slots
+shared uint slots[64];   // indices of the slots in their blocks
 
-/// Four numbers of a type, from word `at` on.
+/// Loads four numbers of a type, starting at word `at`.
 vec4 four(uint type, uint at, uint scale_at) {
   if (type == 0u)
     return vec4(uintBitsToFloat(pool[at]), uintBitsToFloat(pool[at + 1u]), uintBitsToFloat(pool[at + 2u]),
@@ -54,7 +54,7 @@ vec4 four(uint type, uint at, uint scale_at) {
               mul(scale, float(quants << 8 >> 24)), mul(scale, float(quants >> 24)));
 }
 
-/// Dimensions d … d + 3 of the chunk's i-th key, d a multiple of 4.
+/// Loads dimensions d … d + 3 of the chunk's i-th key; d is a multiple of 4.
 vec4 key(uint i, uint d) {
   return four(KEYS, blocks[i] + (d / 4u * 64u + slots[i]) * (4u >> KEYS),
               blocks[i] + call.key_scales + d / 32u * 64u + slots[i]);
@@ -66,18 +66,18 @@ vec4 value(uint i, uint d) {
               blocks[i] + call.value_scales + slots[i] * scales + d / 32u);
 }
 
-/// Dimensions from `from` on of the queries from `first` on.
+/// Loads dimensions from `from` on of the queries from `first` on.
 void load_queries(uint row, uint first, uint count, uint group, uint head, uint from) {
-  barrier();  // who still reads those of before
+  barrier();  // the previous queries may still be read
   for (uint j = gl_LocalInvocationID.x; j < at_once * tile; j += 64u) {
-    const uint of = min(first + j / tile, count - 1u);  // the queries of a row's heads lie together
+    const uint of = min(first + j / tile, count - 1u);  // the queries of a row's heads are contiguous
     const uint at = call.q_at + (row + of / group) * call.q_stride + (head * group + of % group) * call.dim;
     if (from + j % tile < call.dim) queries[j / tile][j % tile] = q[at + from + j % tile];
   }
   barrier();
 }
 
-/// Adds what dimensions from `from` on give to a slot's scores.
+/// Adds the contribution of the dimensions from `from` on to a slot's scores.
 void add_scores(uint slot, uint from, inout float score[at_once]) {
   const uint end = min(tile, call.dim - from);
   for (uint d = 0u; d < end; d += 4u) {
@@ -89,7 +89,7 @@ void add_scores(uint slot, uint from, inout float score[at_once]) {
   }
 }
 
-/// Scores become weights; `tree` gets the largest score of each query, then their sum in its first place.
+/// Converts scores to weights. Sets `most` to the maximum scores, and tree[i][0] to the sums of weights.
 void weigh(bool is_present, float score[at_once], out float most[at_once]) {
   const uint lane = gl_LocalInvocationID.x;
   [[unroll]] for (uint i = 0u; i < at_once; ++i) {
@@ -124,7 +124,7 @@ void weigh(bool is_present, float score[at_once], out float most[at_once]) {
   }
 }
 
-/// Four dimensions of a query's Σ w v, from d on.
+/// Returns dimensions d … d + 3 of a query's Σ w v.
 vec4 sum_values(uint i, uint d, uint present) {
   vec4 sum = vec4(0.0);
   for (uint s = 0u; s < present; ++s) {

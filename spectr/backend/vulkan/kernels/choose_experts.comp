@@ -1,7 +1,7 @@
 #version 460
-// The best experts of a row, and what they weigh (ChooseExperts): grid (rows). A thread has the experts e ≡
-// thread mod 32. Scores are compared as integers in their order, the larger one first and the lower place of
-// two that are equal; NaN is 1, below all numbers, and 0 is what may not be chosen.
+// Chooses the best experts of a row and computes their weights (ChooseExperts). Grid: (rows). A thread has
+// the experts e ≡ thread mod 32. Scores are compared as order-preserving integer keys, larger first; ties go
+// to the lower index. NaN has key 1, below all numbers; key 0 marks excluded experts.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -30,7 +30,7 @@ layout(push_constant) uniform Parameters {
 
 const uint threads = 32u, most_experts = 4096u;
 const uint softmax = 0u, sigmoid_of_each = 1u, softmax_of_chosen = 2u;
-const uint taken = 0xfffff000u;  // above all keys of numbers
+const uint taken = 0xfffff000u;  // greater than the key of any number
 
 shared uint keys[most_experts];
 shared float numbers[threads];
@@ -41,7 +41,7 @@ shared uvec2 places[threads];  // key, index
 
 uint key_of(float score) {
   if (is_nan(score)) return 1u;
-  const uint bits = floatBitsToUint(add(score, 0.0));  // −0 is 0
+  const uint bits = floatBitsToUint(add(score, 0.0));  // −0 becomes 0
   return bits >> 31 == 0u ? bits | 0x80000000u : ~bits;
 }
 float score_of(uint key) {
@@ -51,7 +51,7 @@ float score_of(uint key) {
 bool is_before(uvec2 a, uvec2 b) {
   return a.x > b.x || a.x == b.x && a.y < b.y;
 }
-/// Of all threads, in each of them.
+/// Returns the best over all threads, in each of them.
 uvec2 best_of_threads(uvec2 best) {
   barrier();
   places[thread] = best;
@@ -62,7 +62,7 @@ uvec2 best_of_threads(uvec2 best) {
   return best;
 }
 
-/// Neighbours first.
+/// Returns the pairwise sum over threads.
 float sum_of_threads(float sum) {
   barrier();
   numbers[thread] = sum;
@@ -81,12 +81,12 @@ float largest_of_threads(float most) {
   return most;
 }
 
-/// Whether expert e is among those that a softmax is of: all, or those that are chosen.
+/// Returns true if the softmax includes expert e: all experts, or the chosen ones.
 bool is_of(bool all, uint e) {
   return all || keys[e] >= taken;
 }
 
-/// The largest z, and Σ e^(z − that).
+/// Returns the maximum z and Σ e^(z − maximum).
 vec2 softmax_over(bool all) {
   float most = -infinity, sum = 0.0;
   for (uint e = thread; e < call.experts; e += threads) {
@@ -102,14 +102,14 @@ float of_softmax(vec2 over, uint e) {
   return divide(exp_of_negative(sub(z[first_z + e], over.x)), over.y);
 }
 
-/// What gating makes of z: with a softmax of z − over.x by over.y.
+/// Returns the score of expert e; for a softmax, `over` is its maximum and sum.
 float score(vec2 over, bool is_softmax, uint e) {
   if (is_softmax) return of_softmax(over, e);
   const float x = z[first_z + e];
   return call.gating == sigmoid_of_each ? sigmoid_of(x, 1.0) : x;
 }
 
-/// The sum of a group's two best scores.
+/// Returns the key of the sum of a group's two best scores.
 uint key_of_group(uint group, uint size) {
   uint best = 0u, second = 0u;
   for (uint e = group * size; e < (group + 1u) * size; ++e) {
@@ -124,7 +124,7 @@ uint key_of_group(uint group, uint size) {
   return size > 1u ? key_of(add(score_of(best), score_of(second))) : best;
 }
 
-/// 0 for the keys of experts outside the best groups. A thread has the groups g ≡ thread mod 32.
+/// Zeroes the keys of experts outside the best groups. A thread has the groups g ≡ thread mod 32.
 void keep_best_groups() {
   const uint size = call.experts / call.groups;
   uvec2 last = uvec2(none, 0u);
@@ -147,7 +147,7 @@ void main() {
   const bool is_softmax = call.gating == softmax;
   vec2 over = vec2(0.0);
   if (is_softmax) over = softmax_over(true);
-  // Gating keeps the order of z but for rounding: without a bias and groups z itself decides.
+  // Gating preserves the order of z up to rounding: without a bias and groups, z itself is compared.
   const bool by_outputs = call.bias_at == none && call.groups == 1u;
   for (uint e = thread; e < call.experts; e += threads) {
     float s = by_outputs ? z[first_z + e] : score(over, is_softmax, e);

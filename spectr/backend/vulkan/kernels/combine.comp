@@ -1,6 +1,6 @@
 #version 460
-// out = Σ w · in over a row's slots in their order, from 0 on; those whose expert is not here are left out. A
-// thread has four columns: grid (rows, columns / 512).
+// out = Σ w · in over a row's slots, in ascending order starting from 0; slots with experts on other devices
+// are skipped. A thread has four columns. Grid: (rows, columns / 512).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 

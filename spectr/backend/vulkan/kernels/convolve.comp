@@ -1,7 +1,7 @@
 #version 460
-// result[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, ascending, times a factor
-// where there is one; states that become frames get the inputs of the tokens before them. A group has 128
-// channels of a row, or, behind the rows, of a state: grid (rows + states, channels / 128).
+// Computes result[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, ascending, times
+// a factor, if given. States that become frames get the inputs of the tokens before them. A work group has
+// 128 channels of a row or, after the rows, of a state. Grid: (rows + states, channels / 128).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 #include "states.glsl"

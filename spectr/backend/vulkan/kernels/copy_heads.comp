@@ -1,5 +1,5 @@
 #version 460
-// The first columns of each head of a row: grid (rows, heads · columns / 128).
+// Copies the first columns of each head of a row. Grid: (rows, heads · columns / 128).
 layout(local_size_x = 128) in;
 layout(binding = 0) readonly buffer From {
   uint from[];

@@ -1,6 +1,6 @@
 #version 460
-// What is done to each number by itself. A thread has four columns of a row: grid (rows, columns / 512).
-// QUANTIZES: whether the rows are quantized, too.
+// Elementwise operations. A thread has four columns of a row. Grid: (rows, columns / 512). If QUANTIZES is 1,
+// the rows are also quantized.
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 128
 #define QUANTIZED 3
@@ -14,10 +14,10 @@ layout(binding = 1) readonly buffer B {
   float b[];
 };
 layout(binding = 2) writeonly buffer Out {
-  float result[];  // may be one of them: a thread has read a number before it writes it
+  float result[];  // may alias an input: a thread reads a number before it writes it
 };
 layout(push_constant) uniform Parameters {
-  uint operation;  // see ElementwiseOperation
+  uint operation;  // Operation and Activation, see dispatch.cc
   uint a_at, a_stride, b_at, b_stride, out_at, out_stride, cols, gates;
   float factor;
   uint quantized_at, quantized_scales_at, quantized_sums_at, quantized_slab, quantized_tiles;

@@ -1,9 +1,9 @@
 #version 460
-// y = W x for weights in floats, halves or bfloat16, as they stand in the file. Of a block:
+// y = W x for f32, f16 or bf16 weights in the file's layout. For each block:
 //
 //     t = Σ w x, ascending,    segment's sum += t
 //
-// each product and sum rounded by itself.
+// Each product and each sum is rounded separately.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -17,11 +17,11 @@ layout(binding = 2) writeonly buffer Y {
   float y[];
 };
 layout(push_constant) uniform Parameters {
-  uint weights_at;  // numbers
+  uint weights_at;  // in numbers
   uint x_at, x_stride;
-  uint rows, cols, n, kind;  // 0: floats, 1: halves, 2: bfloat16
+  uint rows, cols, n, kind;  // kind 0: f32, 1: f16, 2: bf16
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // of 16 rows, of a head, and words from head to head
+  uint panels, x_apart, y_apart;  // panels of 16 rows per head; head strides in words
   uint lists_at, slots_at, sharers, first_expert, experts;
 } call;
 
@@ -36,7 +36,7 @@ float weight(uint i) {
   return call.kind == 1u ? of_half(bits) : uintBitsToFloat(bits << 16);
 }
 
-/// Sums the segment's blocks for N rows of the task, with the row of W at `at`.
+/// Computes sums of the segment's blocks for N rows of the task; the row of W begins at `at`.
 void sum_segment(Task task, uint first, uint at, uint row, uint segment) {
   const uint blocks = (call.cols + 63u) / 64u;
   uint x_at[N];
@@ -58,7 +58,7 @@ void sum_segment(Task task, uint first, uint at, uint row, uint segment) {
 }
 
 void main() {
-  // Neighbours have neighbouring blocks of one row.
+  // Adjacent threads have adjacent blocks of one row.
   const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
   const Task task = task_of_group();
   const uint of_w =

@@ -1,5 +1,5 @@
 #version 460
-// Slots by what they have chosen (ExpertLists), by one group: a thread has experts that follow one another.
+// Groups slots by expert (ExpertLists) in a single work group. A thread has consecutive experts.
 #extension GL_EXT_control_flow_attributes : require
 
 layout(local_size_x = 256) in;
@@ -14,13 +14,13 @@ layout(push_constant) uniform Parameters {
   uint lists_at, groups;
 } call;
 
-const uint threads = 256u, at_once = 512u;  // slots that threads look through together
+const uint threads = 256u, at_once = 512u;  // slots staged at a time
 shared uint staged[at_once];
-shared uvec2 totals[threads];  // slots and groups of the threads up to each
+shared uvec2 totals[threads];  // inclusive prefix sums of slots and groups
 
 #define thread gl_LocalInvocationID.x
 
-/// Lists the slots that have chosen a block from `at` on, where `lists_them`; gives how many they are.
+/// Returns how many slots have chosen `block`; if `lists_them`, also lists them from `at` on.
 uint slots_of(uint block, bool lists_them, uint at) {
   uint count = 0u;
   for (uint from = 0u; from < call.slots; from += at_once) {

@@ -1,10 +1,10 @@
 #version 460
-// y = W x as panel_product.comp has it, with its bits, by matrices of signed bytes that a subgroup multiplies:
-// for three rows of x and more, where the driver has such.
+// y = W x by cooperative matrices of signed bytes, bitwise equal to panel_product.comp. Used for three or
+// more rows of x, if the driver supports it.
 //
-// A group has 16 rows of W and N rows of x, and each of its subgroups 32 / SUBGROUPS segments, one after the
-// other. A block of W and of x comes to shared memory as bytes; products of its halves, or of 16 columns each
-// where these have scales of their own, go back there, where the place of each is known.
+// A work group has 16 rows of W and N rows of x, and each of its subgroups has 32 / SUBGROUPS segments,
+// processed in turn. Blocks of W and x are staged in shared memory as bytes. Products of halves, or of 16
+// columns if these have separate scales, are stored back there, where their layout is known.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -33,38 +33,38 @@ layout(binding = 3) readonly buffer XCodes {
   uvec4 x_codes[];
 };
 layout(binding = 4) readonly buffer XNumbers {
-  float x_numbers[];  // scales, and behind them the sums of q
+  float x_numbers[];  // scales, followed by the sums of q
 };
 layout(binding = 5) writeonly buffer Y {
   float y[];
 };
 layout(push_constant) uniform Parameters {
-  uint codes_at, scales_at, factors_at;  // vectors, words, words
+  uint codes_at, scales_at, factors_at;  // in vectors, words, words
   uint x_at, x_scales_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // of a head, and vectors and words from head to head
+  uint panels, x_apart, y_apart;  // panels per head; head strides in vectors and words
 } call;
 
 #include "panels.glsl"
 
-// 16 columns by themselves, in matrices of 32: zeros of W follow them.
+// Products of 16 columns in matrices of depth 32: the rows of W are padded with zeros.
 const bool IS_SPREAD = ARE_OF_16 && DEPTH > 16u;
-const uint W_STRIDE = IS_SPREAD ? 36u : 20u, X_STRIDE = 20u;  // words of a row, and some behind them
+const uint W_STRIDE = IS_SPREAD ? 36u : 20u, X_STRIDE = 20u;  // row strides in words, with padding
 const uint X_ROWS = (N + COLUMNS - 1u) / COLUMNS * COLUMNS;
 shared uint w_bytes[SUBGROUPS][16u * W_STRIDE];
 shared uint x_bytes[SUBGROUPS][X_ROWS * X_STRIDE];
 shared int products[SUBGROUPS][X_ROWS * 16u];  // [row of x][row of W]
 shared float totals[SUBGROUPS][N * 16u];
 
-// A thread has the sums of the rows `lane % WIDTH` + WIDTH i of W with the rows `lane / WIDTH` + HEIGHT j of x.
+// A thread sums rows `lane % WIDTH` + WIDTH i of W times rows `lane / WIDTH` + HEIGHT j of x.
 const uint WIDTH = SUBGROUP < 16u ? SUBGROUP : 16u, HEIGHT = SUBGROUP / WIDTH;
 const uint W_COUNT = 16u / WIDTH, X_COUNT = N / HEIGHT;
 const uint PER_SUBGROUP = 32u / SUBGROUPS;  // segments
 
 #define MATRIX(T, height, width, use) coopmat<T, gl_ScopeSubgroup, height, width, use>
 
-/// Brings a block of W and of x to shared memory.
+/// Stages a block of W and x in shared memory.
 void stage(uint block, uint b, uint first, uint x_behind) {
   const uint lane = gl_SubgroupInvocationID, own = gl_SubgroupID;
   for (uint row = lane; row < 16u; row += SUBGROUP) {
@@ -83,7 +83,7 @@ void stage(uint block, uint b, uint first, uint x_behind) {
   }
 }
 
-/// Σ c q of the 32 columns of half i; where they are 16, of the i-th 16.
+/// Computes Σ c q for the 32 columns of half i, or for the i-th 16 columns if ARE_OF_16.
 void multiply(uint i) {
   const uint own = gl_SubgroupID, width = ARE_OF_16 ? 16u : 32u;
   for (uint x = 0u; x < X_ROWS; x += COLUMNS) {
@@ -105,7 +105,7 @@ void multiply(uint i) {
   }
 }
 
-/// Σ q of 16 columns of a row of x.
+/// Returns Σ q over 16 columns of a row of x.
 int sum_of_16(uint r, uint i) {
   int sum = 0;
   [[unroll]] for (uint j = 0u; j < 4u; ++j)
@@ -125,12 +125,12 @@ void main() {
     for (uint w = 0u; w < W_COUNT; ++w) {
       for (uint x = 0u; x < X_COUNT; ++x) mine[w][x] = 0.0;
     }
-    // All subgroups go through as many runs: some drivers have them all wait at each barrier.
+    // All subgroups run the same number of iterations: some drivers synchronize them at each barrier.
     for (uint run = 0u; run < call.blocks; run += 32u) {
       const uint b = run + own * PER_SUBGROUP + s, block = gl_WorkGroupID.y * call.blocks + b;
       const bool is_there = b < call.blocks;
       vec4 scale[W_COUNT], minimum[W_COUNT];
-      subgroupBarrier();  // who still reads the block before
+      subgroupBarrier();  // the previous block may still be read
       if (is_there) {
         for (uint w = 0u; w < W_COUNT; ++w)
           load_scales(block, lane % WIDTH + WIDTH * w, scale[w], minimum[w]);
@@ -162,7 +162,7 @@ void main() {
         }
       }
     }
-    // Up the tree, as far as pairs are complete.
+    // Add complete pairs of the tree.
     uint level = 0u;
     for (; (s >> level & 1u) != 0u; ++level) {
       for (uint w = 0u; w < W_COUNT; ++w) {

@@ -1,11 +1,11 @@
 #version 460
-// The chunks of a row become its heads. A group has 128 columns of a row, four for each of 32 threads; eight
-// such teams have the chunks c ≡ team mod 8: grid (rows, heads · dim / 128). With M the largest score:
+// Merges a row's chunks into its heads. A work group has 128 columns of a row, four for each of 32 threads;
+// eight teams have the chunks c ≡ team mod 8. Grid: (rows, heads · dim / 128). M is the maximum score:
 //
 //     eight sums of e^(M_c − M) · (Σ w v)_c and of e^(M_c − M) · (Σ w)_c, ascending, each eight added as a
-//     tree, neighbours first; the one by the other
+//     tree, neighbours first; the result is their quotient
 //
-// QUANTIZES: whether the rows are quantized, too.
+// If QUANTIZES is 1, the rows are also quantized.
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 256
 #define QUANTIZED 4
@@ -34,7 +34,7 @@ layout(push_constant) uniform Parameters {
 #include "quantize.glsl"
 #endif
 
-layout(constant_id = 0) const uint HEADS = 1u;  // that four columns may have: 1 where 4 divides dim, else 4
+layout(constant_id = 0) const uint HEADS = 1u;  // heads among four columns: 1 if 4 divides dim, else 4
 
 const uint teams = 8u;
 shared float largest[teams][HEADS][32];
@@ -45,12 +45,12 @@ vec4 add_fours(vec4 a, vec4 b) {
   return vec4(add(a.x, b.x), add(a.y, b.y), add(a.z, b.z), add(a.w, b.w));
 }
 
-/// Numbers of a query among the parts.
+/// Returns the size of a query's partial result.
 uint numbers() {
   return (call.dim + 3u) / 4u * 4u + 4u;
 }
 
-/// Where chunk c has the head's numbers.
+/// Returns the offset of the head's partial result for chunk c.
 uint part(uint row, uint c, uint head) {
   const uint shared_chunks = uint(plan[row + 1u]), group = call.heads / call.kv_heads;
   const bool is_shared = c < shared_chunks;

@@ -1,6 +1,6 @@
 #version 460
-// What keeping a path does: a slot's numbers go to another slot, move after move. A thread has one line, a word
-// of each slot: grid (lines / 128).
+// Copies slots, one move after the other (see call::Move). A thread has one line: a word of each slot. Grid:
+// (lines / 128).
 layout(local_size_x = 128) in;
 layout(binding = 0) buffer Pool {
   uint pool[];
@@ -15,7 +15,7 @@ layout(push_constant) uniform Parameters {
   uint pool_at, block_words, lines_at, line_count, count_at, moves_at;
 } call;
 
-/// Where a slot has its word.
+/// Returns the offset of a slot's word.
 uint place(uvec2 line, uint slot) {
   return call.pool_at + slot / 64u * call.block_words + line.x + slot % 64u * line.y;
 }

@@ -1,7 +1,7 @@
 #version 460
-// Of each row and head of keys the products of the keys of the tokens since its state with its own key, and
-// with its query: a team of 32 threads has every fourth token, a thread every 32nd dimension, and threads are
-// added as a tree: grid (rows, heads of keys).
+// For each row and key head, computes the dot products of the keys of the tokens since its state with its own
+// key and with its query. A team of 32 threads has every fourth token, and a thread every 32nd dimension;
+// threads are summed pairwise. Grid: (rows, key heads).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 #include "states.glsl"
@@ -36,7 +36,7 @@ void main() {
   const uint own = keys + number_of(rows[path + since]);
   const uint query = call.queries_at + r * call.queries_stride + head * call.dim;
   const uint to = call.out_at + (r * call.key_heads + head) * 2u * grid_tokens;
-  for (uint first = 0u; first <= since; first += teams) {  // all teams go as far
+  for (uint first = 0u; first <= since; first += teams) {  // all teams run the same number of iterations
     const uint token = first + team;
     float of_key = 0.0, of_query = 0.0;
     if (token <= since) {
@@ -61,6 +61,6 @@ void main() {
       result[to + token] = with_key[team][0];
       result[to + grid_tokens + token] = with_query[team][0];
     }
-    barrier();  // before the sums are others
+    barrier();  // the sums may still be read
   }
 }

@@ -1,6 +1,6 @@
 #version 460
-// Norms of rows, or of groups of their columns: grid (rows, groups). Thread i has the columns 4 i … 4 i + 3 of
-// every 2048. QUANTIZES: whether the rows, of one group, are quantized, too.
+// Norms of rows, or of groups of their columns. Grid: (rows, groups). Thread i has columns 4 i … 4 i + 3 of
+// every 2048. If QUANTIZES is 1, the rows are also quantized (one group only).
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 512
 #define QUANTIZED 6
@@ -14,7 +14,7 @@ layout(binding = 1) readonly buffer Added {
   float added[];
 };
 layout(binding = 2) writeonly buffer Out {
-  float result[];  // may be x: a thread has read a number before it writes it
+  float result[];  // may alias x: a thread reads a number before it writes it
 };
 layout(binding = 3) readonly buffer Weight {
   float weight[];
@@ -38,14 +38,14 @@ layout(push_constant) uniform Parameters {
 
 shared float sums[GROUP];
 
-/// What column j gives to a sum: its square, or its distance from the mean.
+/// Returns the contribution of column j to a sum: its deviation from the mean, or the square of that.
 float part_of(uint first, uint j, float mean, bool squares) {
   if (j >= call.cols) return 0.0;
   const float d = sub(x[first + j], mean);
   return squares ? mul(d, d) : d;
 }
 
-/// Σ over the columns, in every thread: those of a thread, then the threads', neighbours first.
+/// Returns the sum over columns in every thread: first over a thread's columns, then pairwise over threads.
 float sum_of_columns(uint first, float mean, bool squares) {
   const uint thread = gl_LocalInvocationID.x;
   float mine = 0.0;
@@ -54,7 +54,7 @@ float sum_of_columns(uint first, float mean, bool squares) {
     const float high = add(part_of(first, j + 2u, mean, squares), part_of(first, j + 3u, mean, squares));
     mine = add(mine, add(low, high));
   }
-  barrier();  // who still reads the sums of before
+  barrier();  // the previous sums may still be read
   sums[thread] = mine;
   barrier();
   for (uint h = 1u; h < GROUP; h *= 2u) {
@@ -83,7 +83,7 @@ void main() {
 #else
   const uint end = call.cols;
 #endif
-  for (uint start = 0u; start < end; start += 4u * GROUP) {  // all threads go as far
+  for (uint start = 0u; start < end; start += 4u * GROUP) {  // all threads run the same number of iterations
     const uint i = start + 4u * thread;
     vec4 v = vec4(0.0);
     [[unroll]] for (uint k = 0u; k < 4u; ++k) {

@@ -1,10 +1,10 @@
 #version 460
-// y = W x for quantized weights in panels (weight_panels.h) and quantized rows of x. Of a half h of a block:
+// y = W x for quantized weights in panels (weight_panels.h) and quantized rows of x. For half h of a block:
 //
 //     t = s · float(Σ c q)  [ − m · float(Σ q) ],    segment's sum += a · t
 //
-// with scales of 16 columns the same of the second ones is added to that of the first. Each product and sum is
-// rounded by itself, from left to right; the sums of integers are exact.
+// With scales of 16 columns, t is the sum of both scales' terms. Each product and sum is rounded separately,
+// from left to right; integer sums are exact.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -27,12 +27,12 @@ layout(binding = 5) writeonly buffer Y {
   float y[];
 };
 layout(push_constant) uniform Parameters {
-  uint codes_at, scales_at, factors_at;  // vectors, words, words
+  uint codes_at, scales_at, factors_at;  // in vectors, words, words
   uint x_at, x_scales_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // of a head, and vectors and words from head to head
-  uint lists_at, slots_at, sharers, first_expert, experts, x_slab;  // the last one in bytes
+  uint panels, x_apart, y_apart;  // panels per head; head strides in vectors and words
+  uint lists_at, slots_at, sharers, first_expert, experts, x_slab;  // x_slab in bytes
 } call;
 
 #define LISTS 6
@@ -40,7 +40,7 @@ layout(push_constant) uniform Parameters {
 #include "panels.glsl"
 #include "product.glsl"
 
-/// Sums the segment's blocks for N rows of the task.
+/// Computes the sums of the segment's blocks for N rows of the task.
 void sum_segment(Task task, uint first, uint row, uint segment) {
   const uint panel = task.expert * call.panels + gl_WorkGroupID.y;
   const uint x_behind = head_of_group() * call.x_apart;

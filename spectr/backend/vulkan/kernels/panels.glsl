@@ -1,6 +1,6 @@
-// Blocks of quantized weights in panels (weight_panels.h), for a thread that has a row of a panel. The
+// Decodes blocks of quantized weights in panels (weight_panels.h); a thread has one row of a panel. The
 // constants are those of a PanelFormat. The buffers codes, scales and factors begin at call.codes_at,
-// scales_at and factors_at: vectors, words, words.
+// scales_at and factors_at, in vectors, words, and words.
 
 layout(constant_id = 1) const uint BITS = 8u;
 layout(constant_id = 2) const uint OFFSET = 0u;
@@ -11,13 +11,13 @@ layout(constant_id = 6) const uint TABLE_2 = 0u;
 layout(constant_id = 7) const uint TABLE_3 = 0u;
 layout(constant_id = 8) const uint SCALES = 0u;
 
-// PanelScales.
+// The values of PanelScales.
 const uint halves = 0u, upper_halves = 1u, halves_and_minima = 2u, small = 3u, small_and_minima = 4u,
            small_of_16 = 5u, nibbles_of_16 = 6u;
 const bool HAS_MINIMA = SCALES == halves_and_minima || SCALES == small_and_minima || SCALES == nibbles_of_16;
 const bool ARE_OF_16 = SCALES >= small_of_16;
 
-/// The bytes of the table that four numbers below 16 name.
+/// Looks up four numbers below 16 in the table of bytes.
 uint look_up(uint numbers) {
   uint found = 0u;
   [[unroll]] for (int i = 0; i < 32; i += 8) {
@@ -28,16 +28,16 @@ uint look_up(uint numbers) {
   return found;
 }
 
-/// What codes of fewer than 8 bits stand for, as signed bytes.
+/// Decodes codes of fewer than 8 bits to signed bytes.
 uvec4 meaning_of(uvec4 c) {
   if (HAS_TABLE) return uvec4(look_up(c.x), look_up(c.y), look_up(c.z), look_up(c.w));
-  const uint signs = 0x80808080u;  // no byte borrows of another
+  const uint signs = 0x80808080u;  // prevents borrows between bytes
   return OFFSET == 0u ? c : (c | signs) - OFFSET * 0x01010101u ^ signs;
 }
 
-/// c[k]: what the codes of columns 16 k … 16 k + 15 of the row stand for, as signed bytes.
+/// Decodes the row's codes: c[k] has columns 16 k … 16 k + 15, as signed bytes.
 void load_codes(uint block, uint row, out uvec4 c[4]) {
-  uint at = call.codes_at + block * (8u * BITS), have = 0u;  // bits
+  uint at = call.codes_at + block * (8u * BITS), have = 0u;  // bits decoded so far
   if (BITS == 8u) {
     [[unroll]] for (uint k = 0u; k < 4u; ++k) c[k] = codes[at + k * 16u + row];
     return;
@@ -67,7 +67,7 @@ void load_codes(uint block, uint row, out uvec4 c[4]) {
   [[unroll]] for (uint k = 0u; k < 4u; ++k) c[k] = meaning_of(c[k]);
 }
 
-/// Of 16 columns each the scale and the minimum. Where 32 columns share them, two are the same.
+/// Loads the scale and the minimum of each 16 columns. If 32 columns share them, pairs are equal.
 void load_scales(uint block, uint row, out vec4 s, out vec4 m) {
   const uint words = SCALES == halves_and_minima ? 2u : 1u;
   const uint at = call.scales_at + block * words * 16u + row, word = scales[at];
@@ -98,7 +98,7 @@ void load_scales(uint block, uint row, out vec4 s, out vec4 m) {
   }
 }
 
-// Σ of four products of signed bytes (OpSDot).
+// Returns Σ of four products of signed bytes (OpSDot).
 spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4450)
 int dot_of_bytes(int a, int b, spirv_literal int packed_4x8);
 
@@ -106,7 +106,7 @@ float less(float t, float minimum, int sum) {
   return HAS_MINIMA ? sub(t, mul(minimum, float(sum))) : t;
 }
 
-/// t of half h of a block, see panel_product.comp. q[t][k]: word 4 k + t of x.
+/// Returns t for half h of a block, see panel_product.comp. q[t][k] is word 4 k + t of x.
 float half_of_block(uint h, uvec4 c[4], vec4 s, vec4 m, uvec4 q[4]) {
   ivec2 products = ivec2(0), sums = ivec2(0);  // of 16 columns each
   [[unroll]] for (uint k = 0u; k < 2u; ++k) {

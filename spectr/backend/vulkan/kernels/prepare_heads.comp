@@ -1,7 +1,7 @@
 #version 460
-// x = silu(x), and of heads of queries and keys x / max(‖x‖, ε): the sum of squares is that of 128 threads,
-// each of every 128th dimension, as a tree. Queries are scaled, keys go to the tokens, and so do decays: grid
-// (rows, heads of queries, keys and values).
+// Computes x = silu(x), and x / max(‖x‖, ε) for query and key heads. The sum of squares is the pairwise sum
+// over 128 threads, each with every 128th dimension. Scales queries, and stores keys and decays at the
+// tokens. Grid: (rows, heads of queries, keys and values).
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 128
 #include "arithmetic.glsl"

@@ -1,16 +1,16 @@
-// What products share: a group of 512 threads has 16 rows of W and N rows of x, and a thread one row of W and
-// one segment, the blocks b ≡ segment mod 32 of 64 columns, ascending. y is the tree of the segments,
-// neighbours first. Grid (rows of x / N, heads · rows of W / 16): those that read the same weights follow one
-// another. Heads, which may be several, have their own of everything: W behind W, x and y so far apart.
+// Shared code of products. A group of 512 threads has 16 rows of W and N rows of x, and a thread has a row of
+// W and a segment: the blocks b ≡ segment mod 32 of 64 columns, ascending. y is the pairwise sum of the
+// segments. Grid: (rows of x / N, heads · rows of W / 16), so that groups with the same weights are adjacent.
+// Several heads have separate operands: W is contiguous, x and y have head strides.
 //
-// Of experts (ExpertProduct) a group has the slots of an expert, N at a time, and the expert's W: grid
+// For experts (ExpertProduct), a group has the slots of one expert, N at a time, and that expert's W. Grid:
 // (groups of slots, rows of W / 16).
 //
-// Whoever includes this says where LISTS is bound, which constant EXPERTS is, and in its parameters: lists_at,
-// slots_at (words), sharers, the first of the experts whose W are bound and how many they are.
+// The includer defines LISTS, the binding of the lists, and EXPERTS, the id of a constant. Its parameters
+// include lists_at, slots_at (in words), sharers, and the first and number of the experts with bound W.
 
 layout(local_size_x = 512) in;
-layout(constant_id = 0) const uint N = 1u;  // no bit depends on it
+layout(constant_id = 0) const uint N = 1u;  // results are bitwise independent of it
 layout(constant_id = EXPERTS) const bool of_experts = false;
 
 layout(binding = LISTS) readonly buffer Lists {
@@ -27,11 +27,11 @@ uint panel_of_group() {
   return gl_WorkGroupID.y % call.panels;
 }
 
-/// What a group multiplies: W of an expert of those that are bound, and rows of x, `step` at a time from
-/// `first` on.
+/// The work of a group: W of one of the bound experts, and rows of x, `step` at a time, from `first`
+/// on.
 struct Task {
   uint expert, first, step, n;
-  uint slots;  // where those of the expert begin
+  uint slots;  // offset of the expert's slots
 };
 
 Task task_of_group() {
@@ -40,17 +40,17 @@ Task task_of_group() {
   return Task(expert, 0u, N, expert < call.experts ? lists[at + 2u] : 0u, call.slots_at + lists[at + 1u]);
 }
 
-/// The row of y that is the task's i-th.
+/// Returns the row of y of the task's i-th row.
 uint row_of_y(Task task, uint i) {
   return of_experts ? lists[task.slots + i] : i;
 }
-/// And of x; behind the last one it is the last.
+/// Returns the row of x of the task's i-th row; past the end, that of the last row.
 uint row_of_x(Task task, uint i) {
   const uint r = row_of_y(task, min(i, task.n - 1u));
   return of_experts ? r / call.sharers : r;
 }
 
-/// Adds up and stores what the segments have in `sums`. Row r of y begins at y_at + r · y_stride.
+/// Sums the segments in `sums` and stores the results. Row r of y begins at y_at + r · y_stride.
 void finish_product(Task task, uint row, uint segment, uint first) {
   barrier();
   for (uint h = 1u; h < segments; h *= 2u) {
@@ -66,5 +66,5 @@ void finish_product(Task task, uint row, uint segment, uint first) {
     if (first + i < task.n && column < call.rows)
       y[at + row_of_y(task, first + i) * call.y_stride + column] = add(sums[i][0][row], 0.0);
   }
-  if (of_experts) barrier();  // who still reads the sums
+  if (of_experts) barrier();  // the sums may still be read
 }

@@ -1,6 +1,6 @@
 #version 460
-// Rows become what products read, of each head apart. A thread has four columns of a row: grid (rows, heads ·
-// columns / 512).
+// Quantizes rows for products, separately for each head. A thread has four columns of a row. Grid: (rows,
+// heads · columns / 512).
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 128
 #define QUANTIZED 1
@@ -11,7 +11,7 @@ layout(binding = 0) readonly buffer In {
   float x[];
 };
 layout(push_constant) uniform Parameters {
-  uint in_at, in_stride, cols, groups, in_apart, out_apart;  // groups: of a head; words from head to head
+  uint in_at, in_stride, cols, groups, in_apart, out_apart;  // groups per head; head strides in words
   uint quantized_at, quantized_scales_at, quantized_sums_at, quantized_slab, quantized_tiles;
 } call;
 

@@ -1,14 +1,14 @@
 #version 460
-// The delta rule. With the matrix S of a head in the state that row t starts from, the tokens a since then,
-// and G_a the sum of their decays up to a:
+// The delta rule. S is a head's matrix in the state that row t starts from, a are the tokens since then, and
+// G_a is the sum of their decays up to a:
 //
 //     u = β (v − e^{G_t} Sᵀk − Σ_a e^{G_t − G_a} (k_a · k) u_a)
 //     o = e^{G_t} Sᵀq + Σ_a e^{G_t − G_a} (k_a · q) u_a + (k · q) u
 //
-// and a state is e^{G} S + Σ_a e^{G − G_a} k_a u_aᵀ over the 16 tokens before it. Sᵀk and Sᵀq are eight sums
-// over every eighth dimension of the key, as a tree. Columns (dimensions of values) have nothing to do with
-// each other: a group has 32 of them, of a head in a text, and goes through its rows one after another; each of
-// four teams of 32 threads has two of the eight sums: grid (heads of values · columns / 32, texts).
+// The next state is e^{G} S + Σ_a e^{G − G_a} k_a u_aᵀ over the 16 tokens before it. Sᵀk and Sᵀq are pairwise
+// sums of eight sums, each over every eighth dimension of the key. Columns (value dimensions) are
+// independent: a work group has 32 of them, for a head and a sequence, and iterates over its rows. Each of
+// four teams of 32 threads has two of the eight sums. Grid: (value heads · columns / 32, sequences).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 #include "states.glsl"
@@ -25,10 +25,10 @@ layout(binding = 2) readonly buffer Steps {
   int steps[];
 };
 layout(binding = 3) readonly buffer Texts {
-  uvec4 texts[];  // the first row, rows, the first state, states
+  uvec4 texts[];  // first row, number of rows, first state, number of states
 };
 layout(binding = 4) readonly buffer Products {
-  float products[];  // of multiply_keys.comp
+  float products[];  // the output of multiply_keys.comp
 };
 layout(binding = 5) readonly buffer X {
   float x[];
@@ -41,28 +41,28 @@ layout(binding = 7) writeonly buffer Out {
 };
 layout(push_constant) uniform Parameters {
   uint pool_at, keys, values, decays, frame_state;
-  uint rows_at, steps_at, texts_at, products_at;  // texts: fours
+  uint rows_at, steps_at, texts_at, products_at;  // texts_at: in vectors
   uint x_at, x_stride, beta_at, beta_stride, out_at, out_stride;
   uint key_heads, dim;
 } call;
 
-shared float sums_of_key[teams][32];    // of each team, of Sᵀk
-shared float sums_of_query[teams][32];  // and of Sᵀq
-shared float of_key[grid_tokens];       // what u_a is multiplied by
+shared float sums_of_key[teams][32];    // partial sums of Sᵀk, by team
+shared float sums_of_query[teams][32];  // partial sums of Sᵀq, by team
+shared float of_key[grid_tokens];       // factors of u_a
 shared float of_query[grid_tokens];
 shared float whole;  // e^{G_t}
 shared float beta;
 
 uint head, key_head, column, team, lane;
 
-/// Where the column begins in a head's matrix.
+/// Returns the offset of the column in a head's matrix.
 uint matrix(int place, bool in_frame) {
   return call.pool_at + number_of(place) + (in_frame ? call.frame_state : 0u) + head * call.dim * call.dim + column;
 }
 uint key(int token) {
   return call.pool_at + number_of(token) + call.keys + key_head * call.dim;
 }
-/// The column's number of what a token adds.
+/// Returns the offset of the column's update by a token.
 uint value(int token) {
   return call.pool_at + number_of(token) + call.values + head * call.dim + column;
 }
@@ -99,10 +99,10 @@ void advance(uint step) {
     }
   }
   memoryBarrierBuffer();
-  barrier();  // before the factors are others
+  barrier();  // the factors may still be read
 }
 
-/// What a row's u and o take of the tokens before it, and of its state.
+/// Prepares the factors of the row's preceding tokens and of its state.
 void prepare(uint row, uint r) {
   const uint a = gl_LocalInvocationID.x, since = uint(rows[row + row_since]);
   if (a > since) return;
@@ -168,7 +168,7 @@ void compute(uint row, uint r) {
     result[call.out_at + r * call.out_stride + head * call.dim + column] = add(o, mul(of_query[since], u));
   }
   memoryBarrierBuffer();
-  barrier();  // before the sums are others, and others read what the row adds
+  barrier();  // the sums may still be read, and the update must be visible
 }
 
 void main() {

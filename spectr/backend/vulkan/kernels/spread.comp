@@ -1,6 +1,6 @@
 #version 460
-// Logits of all tokens from those of some: out[r][j] = some[r][columns[j]], and −∞ for −1. A thread has four
-// columns of a row: grid (rows, columns / 512).
+// Expands shortlist logits to the vocabulary: out[r][j] = some[r][columns[j]], or −∞ if columns[j] is −1. A
+// thread has four columns of a row. Grid: (rows, columns / 512).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 

@@ -1,7 +1,7 @@
 #version 460
-// The inputs of convolutions go to the tokens, and those of frames to the tokens before states that restore
-// them. A group has 128 channels of a row, or, behind the rows, of a state: grid (rows + states, channels /
-// 128).
+// Stores the convolutions' inputs at the rows' tokens, and copies those of frames to the tokens before states
+// that restore them. A work group has 128 channels of a row or, after the rows, of a state. Grid: (rows +
+// states, channels / 128).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 #include "states.glsl"

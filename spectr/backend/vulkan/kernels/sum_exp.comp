@@ -1,5 +1,5 @@
 #version 460
-// The largest number m of a segment of 1024, and Σ e^(factor (x − m)) as a tree, neighbours first: grid
+// Computes the maximum m of a segment of 1024 numbers, and Σ e^(factor (x − m)) as a pairwise sum. Grid:
 // (segments, rows).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
@@ -21,7 +21,7 @@ shared float numbers[512];
 float number(uint i) {
   return i < call.size ? logits[call.x_at + gl_WorkGroupID.y * call.x_stride + i] : -infinity;
 }
-/// Nothing of what is −∞, even where all is.
+/// Returns 0 for −∞, even if the whole segment is −∞.
 float term(float x, float most) {
   return x == -infinity ? 0.0 : exp_of_negative(mul(call.factor, sub(x, most)));
 }

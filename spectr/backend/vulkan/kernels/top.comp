@@ -1,6 +1,6 @@
 #version 460
-// The k best of a segment of 1024 numbers, best first: larger ones, then lower tokens; NaN and +∞ before all
-// others. Grid (segments, rows).
+// Finds the k best of a segment of 1024 numbers: NaN and +∞ first, then larger numbers, then lower tokens.
+// Grid: (segments, rows).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -35,7 +35,7 @@ void main() {
     best[i] = uvec2(0u, none);
     if (first + i < call.size) best[i] = uvec2(floatBitsToUint(logits[row_at + first + i]), first + i);
   }
-  for (uint size = 2u; size <= segment; size *= 2u) {  // bitonic
+  for (uint size = 2u; size <= segment; size *= 2u) {  // bitonic sort
     for (uint step = size / 2u; step > 0u; step /= 2u) {
       barrier();
       const uint i = 2u * step * (thread / step) + thread % step, j = i + step;

@@ -1,7 +1,7 @@
 #version 460
-// Queries and keys turn by their positions; keys and values go to the cache. A group for each head, of
-// queries, then of keys and values: grid (rows, heads + kv_heads). A thread has four dimensions of a key or a
-// value at a time.
+// Applies RoPE to queries and keys, and stores keys and values in the KV cache. Uses a work group for each
+// query head, then for each KV head. Grid: (rows, heads + kv_heads). A thread has four dimensions of a key or
+// a value at a time.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -32,9 +32,9 @@ layout(binding = 7) writeonly buffer Pool {
 };
 layout(push_constant) uniform Parameters {
   uint q_at, q_stride, k_at, k_stride, v_at, v_stride, turned_at, turned_stride;
-  uint angles_at, written_at, scales_at;  // angles: pairs
-  uint pool_at, block_words, head_words, key_type, value_type;  // 0: floats, 1: halves, 2: q8_0
-  uint key_scales, values, value_scales;                        // words of a head
+  uint angles_at, written_at, scales_at;  // angles_at: in pairs
+  uint pool_at, block_words, head_words, key_type, value_type;  // types 0: f32, 1: f16, 2: q8_0
+  uint key_scales, values, value_scales;                        // offsets in a head, in words
   uint heads, dim, first, dims, interleaved;
   float scale;
 } call;
@@ -45,7 +45,7 @@ float number(bool is_key, uint at) {
   return is_key ? k[at] : q[at];
 }
 
-/// Dimension d of the head at `at`, turned.
+/// Returns the rotated dimension d of the head at `at`.
 float turn(bool is_key, uint at, uint r, uint d) {
   const float x = number(is_key, at + d);
   const uint i = d - call.first, half_dims = call.dims / 2u;
@@ -57,8 +57,8 @@ float turn(bool is_key, uint at, uint r, uint d) {
   return add(mul(number(is_key, at + d - step), angle.y), mul(x, angle.x));
 }
 
-/// Four numbers as a type, where they are there; of q8_0 eight threads share a scale, with the numbers of
-/// round_to_q8. To be called by all threads of a group.
+/// Stores four numbers as a type, if is_there. For q8_0, eight threads share a scale, and the result equals
+/// round_to_q8. Must be called by all threads of a work group.
 void store(uint type, uint at, uint scale_at, bool is_there, vec4 x) {
   if (type == 0u) {
     if (!is_there) return;
@@ -71,21 +71,21 @@ void store(uint type, uint at, uint scale_at, bool is_there, vec4 x) {
     pool[at + 1u] = half_of(x.z) | half_of(x.w) << 16;
     return;
   }
-  // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+  // Compared as integers, the bits of |x| are ordered like the numbers; NaN is largest.
   const uvec4 bits = floatBitsToUint(x) & 0x7fffffffu;
   const uint thread = gl_LocalInvocationID.x;
-  barrier();  // who still reads the sizes of before
+  barrier();  // the previous sizes may still be read
   sizes[thread] = max(max(bits.x, bits.y), max(bits.z, bits.w));
   barrier();
   if (!is_there) return;
   uint top = 0u;
   [[unroll]] for (uint i = 0u; i < 8u; ++i) top = max(top, sizes[thread / 8u * 8u + i]);
   const float most = uintBitsToFloat(top);
-  const bool is_number = top < 0x7f800000u, nothing = most < 1e-30;  // the reciprocal of less could overflow
+  const bool is_number = top < 0x7f800000u, nothing = most < 1e-30;  // below that, 127 / most could overflow
   const float reciprocal = nothing || !is_number ? 0.0 : divide(127.0, most);
   uint quants = 0u;
   if (is_number) {
-    // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+    // Adding 1.5 · 2²³ rounds to an integer, which is then in the low bits of the float.
     [[unroll]] for (int k = 0; k < 4; ++k)
       quants |= (floatBitsToUint(add(mul(x[k], reciprocal), 12582912.0)) & 255u) << 8 * k;
   }

@@ -1,7 +1,7 @@
 #version 460
-// Single logits, each by a row of weights of its own: scale · (weights · x + bias), capped. A group of 512
-// threads has 16 words, and a thread a word and one segment, the blocks b ≡ segment mod 32 of 64 columns,
-// ascending. Grid (words / 16).
+// Logits of extra tokens, with a weight row each: scale · (weights · x + bias), capped. A group of 512
+// threads has 16 tokens, and a thread has a token and a segment: the blocks b ≡ segment mod 32 of 64 columns,
+// ascending. Grid: (words / 16).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
