@@ -17,9 +17,9 @@ namespace {
 using namespace spectr;
 using namespace spectr::capi;
 
-constexpr std::size_t max_list = 1 << 20;  // entries of a caller's list
+constexpr std::size_t max_list = 1 << 20;  // maximum number of entries of a caller's list
 
-/// Fails if a list is missing or absurdly long.
+/// Fails if a list is missing or too long.
 Result<void> need_list(const void* list, std::size_t count, std::string_view name) {
   if (count > max_list) return error("{} has {} entries, at most {} are allowed", name, count, max_list);
   return count > 0 ? need(list, name) : Result<void>{};
@@ -53,7 +53,7 @@ Result<EngineOptions> options_of(const spectr_engine_options& given) {
   return options;
 }
 
-/// The prompt that is given; exactly one must be.
+/// Returns the given prompt. Fails unless exactly one is given.
 Result<PromptInput> prompt_of(const spectr_request& given) {
   const int prompts = (given.prompt != nullptr) + (given.tokens != nullptr) + (given.messages != nullptr);
   if (prompts != 1) return error("exactly one of prompt, tokens and messages must be given, got {}", prompts);
@@ -95,7 +95,7 @@ Result<Request> request_of(const spectr_request& given, const EngineModels& mode
   return request;
 }
 
-/// Takes the next event, and keeps what `event` points to. Fails as the completion did.
+/// Processes the next event and stores what `event` points to. Fails if the completion failed.
 Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEvent> news,
                   spectr_event& event) {
   const std::size_t choice = news.first;

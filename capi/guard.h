@@ -11,8 +11,8 @@
 
 namespace spectr::capi {
 
-/// Writes an error into the caller's struct, if there is one. A message that is too long is cut between two
-/// characters.
+/// Writes an error to the caller's struct, if there is one. A message that is too long is truncated at a
+/// character boundary.
 inline spectr_status fail(spectr_error* out, spectr_status status, std::string_view message) noexcept {
   if (out == nullptr) return status;
   out->status = status;
@@ -27,7 +27,7 @@ inline spectr_status fail(spectr_error* out, spectr_status status, std::string_v
   return status;
 }
 
-/// SPECTR_OK is 0, and the codes of errors follow in their order.
+/// Maps error codes to statuses: SPECTR_OK is 0, and the codes follow in their order.
 constexpr spectr_status status_of(ErrorCode code) {
   return static_cast<spectr_status>(static_cast<int>(code) + 1);
 }
@@ -35,7 +35,7 @@ static_assert(status_of(ErrorCode::bad_input) == SPECTR_BAD_INPUT);
 static_assert(status_of(ErrorCode::timeout) == SPECTR_TIMEOUT);
 static_assert(status_of(ErrorCode::internal) == SPECTR_INTERNAL);
 
-/// Calls `body`, which returns a Result<void>, and turns errors and exceptions into a status.
+/// Calls `body`, which returns a Result<void>, and converts errors and exceptions to a status.
 template <class Body>
 spectr_status guarded(spectr_error* out, Body&& body) noexcept {
   try {

@@ -8,7 +8,7 @@
 #include "spectr/engine/engine.h"
 #include "spectr/transport/owned_plan.h"
 
-// The contents of the handles of the C interface.
+// The handles of the C interface.
 
 struct spectr_plan {
   std::unique_ptr<spectr::OwnedPlan> plan;
@@ -23,11 +23,11 @@ struct spectr_engine {
 };
 
 struct spectr_completion {
-  std::shared_ptr<spectr::Engine> engine;  // outlives the completions
+  std::shared_ptr<spectr::Engine> engine;  // must outlive the completions
   std::shared_ptr<const spectr::PreparedRequest> request;
   std::shared_ptr<spectr::Completion> completion;
-  spectr::CompletionEvent event = {};        // whose text the last spectr_event points to
-  std::vector<spectr::Token> tokens = {};    // of that event
-  std::string stop_reason = {};              // of that event
-  std::vector<std::string> statistics = {};  // by choice; empty before its end
+  spectr::CompletionEvent event = {};        // event whose text the last spectr_event points to
+  std::vector<spectr::Token> tokens = {};    // tokens of that event
+  std::string stop_reason = {};              // stop reason of that event
+  std::vector<std::string> statistics = {};  // by choice; empty until its last event
 };

@@ -24,7 +24,7 @@ Result<std::span<const Token>> draft_list(const std::int32_t* drafts, std::size_
   return std::span(drafts, count);
 }
 
-/// Writes a distribution as an array by token.
+/// Writes a distribution as an array indexed by token.
 void write(const Distribution& distribution, double* out) {
   for (std::size_t x = 0; x < distribution.vocabulary(); ++x) out[x] = distribution[static_cast<Token>(x)];
 }

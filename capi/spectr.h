@@ -21,13 +21,13 @@ typedef enum spectr_status {
   SPECTR_BAD_INPUT = 1,     /* an argument or a file is wrong */
   SPECTR_UNSUPPORTED = 2,   /* this build, machine or model cannot do it */
   SPECTR_IO = 3,            /* a file cannot be used */
-  SPECTR_CONTEXT_FULL = 4,  /* the sequence is longer than the context */
+  SPECTR_CONTEXT_FULL = 4,  /* the sequence exceeds the context */
   SPECTR_OUT_OF_MEMORY = 5, /* of this machine or of a device */
   SPECTR_CANCELLED = 6,
   SPECTR_TIMEOUT = 7,
   SPECTR_DEVICE_LOST = 8,
-  SPECTR_INTERNAL = 9, /* a computation failed */
-  SPECTR_DONE = 10     /* all completions have ended, and all of their events were taken */
+  SPECTR_INTERNAL = 9, /* a computation has failed */
+  SPECTR_DONE = 10     /* all completions have ended and all of their events have been taken */
 } spectr_status;
 
 typedef struct spectr_error {
@@ -35,11 +35,11 @@ typedef struct spectr_error {
   char message[512]; /* one line of UTF-8; it names the argument and its value */
 } spectr_error;
 
-/* "0.1.0" */
+/* Returns the version, as in "0.1.0". */
 const char* spectr_version(void);
 
-/* A random stream: equal members give equal random numbers. Calls for successive blocks of one sequence must
- * differ in one of them. */
+/* A random stream. Streams with equal members yield equal random numbers, so calls for successive blocks of a
+ * sequence must differ in one of them. */
 typedef struct spectr_stream {
   uint64_t seed;
   uint64_t stream;
@@ -62,22 +62,22 @@ spectr_status spectr_plan_new(const char* name, const double* p, const double* q
                               const spectr_plan_options* options, spectr_plan** plan, spectr_error* error);
 void spectr_plan_free(spectr_plan* plan);
 
-/* The number of drafts that draw returns and select takes: k, or fewer if drafts are drawn without
- * replacement and p has fewer tokens. 0 for NULL. */
+/* Returns the number of drafts of spectr_plan_draw and spectr_plan_select: k, or fewer if drafts are drawn
+ * without replacement and p has fewer tokens. Returns 0 for NULL. */
 size_t spectr_plan_drafts(const spectr_plan* plan);
-/* The probability that a draft is accepted. */
+/* Computes the probability that a draft is accepted. */
 spectr_status spectr_plan_acceptance(const spectr_plan* plan, double* acceptance, spectr_error* error);
-/* The exact distribution of the output, by enumeration: law [vocabulary]. It is q for lossless plans. Fails
- * for more than 2e5 tuples of drafts. */
+/* Computes the exact distribution of the output by enumeration. law: [vocabulary]; equals q for lossless
+ * plans. Fails above 2e5 tuples of drafts. */
 spectr_status spectr_plan_law(const spectr_plan* plan, double* law, spectr_error* error);
-/* The distribution of the output if no draft is accepted: residual [vocabulary]. `exists` is false, and
- * `residual` unchanged, if acceptance is 1 or the residual depends on the drafts. */
+/* Computes the distribution of the output if no draft is accepted. residual: [vocabulary]. If acceptance is 1
+ * or the residual depends on the drafts, `exists` is false and `residual` is unchanged. */
 spectr_status spectr_plan_residual(const spectr_plan* plan, double* residual, bool* exists,
                                    spectr_error* error);
-/* The exact distribution of the output given the drafts: conditional [vocabulary]. */
+/* Computes the exact distribution of the output given the drafts. conditional: [vocabulary]. */
 spectr_status spectr_plan_conditional(const spectr_plan* plan, const int32_t* drafts, size_t count,
                                       double* conditional, spectr_error* error);
-/* Draws drafts: [spectr_plan_drafts(plan)]. */
+/* Draws drafts. drafts: [spectr_plan_drafts(plan)]. */
 spectr_status spectr_plan_draw(const spectr_plan* plan, const spectr_stream* stream, int32_t* drafts,
                                spectr_error* error);
 /* Selects the output. `accepted` may be NULL. */
@@ -88,52 +88,52 @@ spectr_status spectr_plan_select(const spectr_plan* plan, const int32_t* drafts,
 /* ---- Verification of drafts on arrays, for engines with models of their own. ------------------------------
  */
 
-/* Rows of numbers, [count, vocabulary]: one of f32 and f64 is NULL. Probabilities must sum to 1 within 1e-4
- * as floats and within 1e-6 as doubles; they are normalised. */
+/* Rows of numbers, [count, vocabulary], in either f32 or f64; the other is NULL. Probabilities must sum to 1
+ * within 1e-4 (f32) or 1e-6 (f64); they are normalised. */
 typedef struct spectr_rows {
   const float* f32;
   const double* f64;
   size_t count;
 } spectr_rows;
 
-/* A tree of drafted tokens. Parents come before their children, and siblings stand in the order drawn. If the
- * order is lost and only the number of copies is known, `multiplicities` gives it. */
+/* A tree of drafted tokens. Parents precede their children, and siblings are in the order of drawing. If only
+ * the number of copies of each token is known, use `multiplicities`. */
 typedef struct spectr_tree {
   size_t count;
   const int32_t* tokens;         /* [count] */
-  const int32_t* parents;        /* [count], -1 below the sequence itself; NULL: a chain */
-  const int32_t* multiplicities; /* [count], copies drawn; NULL: 1 */
-  const int32_t* rows; /* [count], the row of draft_probs that a token was drawn from; NULL: row i */
+  const int32_t* parents;        /* [count], -1 for children of the sequence; NULL: a chain */
+  const int32_t* multiplicities; /* [count], number of copies drawn; NULL: 1 */
+  const int32_t* rows;           /* [count], row of draft_probs that the token was drawn from; NULL: row i */
   spectr_rows draft_probs;
 } spectr_tree;
 
 typedef struct spectr_verifier spectr_verifier;
 
 typedef struct spectr_verifier_options {
-  const char* plan; /* of the methods spectr, tree and specinfer; NULL: the default */
-  double epsilon;   /* of the biased methods and plans */
-  int32_t rounds;   /* of plan str+, at least 1 */
+  const char* plan; /* for methods spectr, tree and specinfer; NULL: the default */
+  double epsilon;   /* for biased methods and plans */
+  int32_t rounds;   /* for plan str+, at least 1 */
   bool look;        /* method conditional tries the most promising children first */
 } spectr_verifier_options;
 
-/* `method`: speculative, block, traversal, conditional, spectr, … (docs/methods), or a plan, which walks down
- * the tree. `options` may be NULL. */
+/* Creates a verifier. `method`: speculative, block, traversal, conditional, spectr, … (docs/methods), or a
+ * plan, which is applied along the tree. `options` may be NULL. */
 spectr_status spectr_verifier_new(const char* method, const spectr_verifier_options* options,
                                   spectr_verifier** verifier, spectr_error* error);
 void spectr_verifier_free(spectr_verifier* verifier);
-/* Whether the output has the target's distribution, exactly. False for NULL. */
+/* Returns true if the output has exactly the target's distribution. Returns false for NULL. */
 bool spectr_verifier_is_lossless(const spectr_verifier* verifier);
 
-/* Verifies a chain of n tokens. draft_probs: [n, vocabulary], the row that each token was drawn from.
- * target_probs: [n + 1, vocabulary], row 0 after the sequence and row i + 1 after token i. tokens: [n + 1];
- * `emitted` becomes how many were written: the accepted tokens and one more. */
+/* Verifies a chain of n tokens. draft_probs: [n, vocabulary], row i is the distribution that token i was
+ * drawn from. target_probs: [n + 1, vocabulary], row 0 after the sequence and row i + 1 after token i.
+ * tokens: [n + 1]; `emitted` is set to the number of tokens written: the accepted ones and one more. */
 spectr_status spectr_verify(const spectr_verifier* verifier, size_t vocabulary, size_t n,
                             const int32_t* draft_tokens, spectr_rows draft_probs, spectr_rows target_probs,
                             const spectr_stream* stream, int32_t* tokens, size_t* emitted,
                             spectr_error* error);
 
-/* Verifies a tree. target_probs: [count + 1, vocabulary], row 0 after the sequence and row i + 1 after entry
- * i. path: [count], the accepted entries, `*emitted` - 1 of them; may be NULL. tokens: [count + 1]. */
+/* Verifies a tree. target_probs: [count + 1, vocabulary], row 0 after the sequence, row i + 1 after entry i.
+ * path: [count], receives the `*emitted` - 1 accepted entries; may be NULL. tokens: [count + 1]. */
 spectr_status spectr_verify_tree(const spectr_verifier* verifier, size_t vocabulary, const spectr_tree* tree,
                                  spectr_rows target_probs, const spectr_stream* stream, int32_t* tokens,
                                  int32_t* path, size_t* emitted, spectr_error* error);
@@ -156,9 +156,9 @@ typedef struct spectr_law_result {
       expected_tokens_per_block; /* of the first block of an endless sequence; NaN if it was not enumerated */
 } spectr_law_result;
 
-/* draft and target: [steps, vocabulary, vocabulary], the row after each last token at each step; the last
- * step's rows go on. The sequence starts after token `start`. distribution: [vocabulary ^ horizon], the
- * sequence x1 … xh at the number whose digits these are, x1 first; may be NULL. Fails above 1e6 sequences. */
+/* draft and target: [steps, vocabulary, vocabulary], rows by step and last token; later steps use the last
+ * step's rows. The sequence starts after token `start`. distribution: [vocabulary ^ horizon], may be NULL;
+ * the index of a sequence x1 … xh has these digits, x1 first. Fails above 1e6 sequences. */
 spectr_status spectr_law(const char* method, const spectr_law_options* options, const double* draft,
                          const double* target, size_t vocabulary, size_t steps, int32_t start, size_t horizon,
                          spectr_law_result* result, double* distribution, spectr_error* error);
@@ -170,15 +170,15 @@ typedef struct spectr_engine spectr_engine;
 typedef struct spectr_completion spectr_completion;
 
 typedef struct spectr_engine_options {
-  const char* model;         /* file of the target */
+  const char* model;         /* GGUF file of the target */
   const char* const* drafts; /* [draft_count], files of draft models */
   size_t draft_count;
-  int32_t threads;          /* 0: every processor that may be used */
+  int32_t threads;          /* 0: one per usable processor */
   size_t context;           /* tokens of prompt and completion; 0: the model's limit */
   size_t slots;             /* completions that are decoded concurrently, at least 1 */
   const char* device;       /* NULL: the processor */
   const char* draft_device; /* NULL: the processor */
-  bool measure_costs; /* measure what passes cost, in seconds and once for a machine: method auto needs it */
+  bool measure_costs; /* measure costs of passes, once per machine, in several seconds; for method auto */
 } spectr_engine_options;
 
 typedef struct spectr_message {
@@ -186,7 +186,7 @@ typedef struct spectr_message {
   const char* content;
 } spectr_message;
 
-/* A request for completions. The prompt is text, tokens, or a conversation: exactly one of them is not NULL.
+/* A request for completions. Exactly one of prompt, tokens and messages is not NULL.
  */
 typedef struct spectr_request {
   const char* prompt;
@@ -195,25 +195,25 @@ typedef struct spectr_request {
   const spectr_message* messages; /* [message_count] */
   size_t message_count;
   size_t n;          /* completions, at least 1 */
-  size_t max_tokens; /* 0: until the model or the context ends it */
+  size_t max_tokens; /* 0: until EOS or the context is full */
   uint64_t seed;
   double temperature, top_p, min_p, repeat_penalty;
   size_t top_k;
-  const char* method;      /* NULL: chosen as the command line does */
+  const char* method;      /* NULL: chosen as by the command line */
   const char* plan;        /* NULL: the method's default */
-  size_t drafts;           /* K; 0: chosen */
-  size_t length;           /* L; 0: chosen */
-  const char* const* stop; /* [stop_count], strings that end a completion */
+  size_t drafts;           /* K; 0: chosen automatically */
+  size_t length;           /* L; 0: chosen automatically */
+  const char* const* stop; /* [stop_count], stop strings */
   size_t stop_count;
   bool ignore_eos;
 } spectr_request;
 
-/* An event of one of a request's completions. Its pointers are valid until the next call with its handle. */
+/* An event of a request's completions. Pointers are valid until the next call with the same handle. */
 typedef struct spectr_event {
   size_t choice;         /* which of the n completions */
-  const char* text;      /* UTF-8, ends in 0 */
+  const char* text;      /* UTF-8, null-terminated */
   size_t text_size;      /* bytes */
-  const char* reasoning; /* thoughts before the answer to a conversation, if the model has marks for them */
+  const char* reasoning; /* reasoning before the answer to a conversation, if the model marks it */
   size_t reasoning_size;
   const int32_t* tokens; /* [token_count] */
   size_t token_count;
@@ -229,25 +229,25 @@ spectr_request spectr_request_defaults(void);
 
 spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_engine** engine,
                                  spectr_error* error);
-/* Completions keep what they need; they can be read and freed later. */
+/* Releases the handle. Existing completions remain valid. */
 void spectr_engine_free(spectr_engine* engine);
 
 /* Checks a request and queues its completions. */
 spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
                                    spectr_completion** completion, spectr_error* error);
-/* The tokens of a text: writes up to `capacity` of them, and how many there are. */
+/* Tokenizes a text. Writes up to `capacity` tokens and sets `count` to their total number. */
 spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text, int32_t* tokens,
                                      size_t capacity, size_t* count, spectr_error* error);
 
-/* Waits for news, at most `timeout_ms` milliseconds. SPECTR_TIMEOUT: there were none. SPECTR_DONE: all
- * completions have ended. A completion that failed ends with its error. */
+/* Waits up to `timeout_ms` milliseconds for the next event. Returns SPECTR_TIMEOUT if there was none and
+ * SPECTR_DONE if all completions have ended. For a completion that failed, returns its error. */
 spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
                                      spectr_error* error);
-/* Ends the completions before their next pass. */
+/* Cancels the completions before their next pass. */
 void spectr_completion_cancel(spectr_completion* completion);
-/* The statistics of a completion whose last event was taken, as a JSON object (docs/json.md); NULL before. */
+/* Returns the statistics of a completion as JSON (docs/json.md), or NULL before its last event was taken. */
 const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice);
-/* Cancels what has not ended, and waits for it. */
+/* Cancels running completions, waits for them, and releases the handle. */
 void spectr_completion_free(spectr_completion* completion);
 
 #ifdef __cplusplus

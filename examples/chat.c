@@ -1,9 +1,9 @@
-/* Answers one message with a target and its draft model, by the C interface.
+/* Answers one message with a target and its draft model, using the C interface.
  *   chat TARGET.gguf DRAFT.gguf MESSAGE */
 #include <spectr.h>
 #include <stdio.h>
 
-/* Prints the answer as it comes, then its statistics. */
+/* Streams the answer, then prints its statistics. */
 static spectr_status answer(spectr_engine* engine, const spectr_request* request, spectr_error* error) {
   spectr_completion* completion;
   spectr_status status = spectr_engine_submit(engine, request, &completion, error);

@@ -1,5 +1,5 @@
-// Continues a prompt with a target and its draft model, by as many drafts as pay on this machine. The text
-// has the target's distribution.
+// Continues a prompt with a target and its draft model. The number of drafts is chosen by measured costs. The
+// output has the target's distribution.
 //   generate TARGET.gguf DRAFT.gguf [PROMPT]
 #include <spectr/engine/engine.h>
 #include <spectr/engine/usable_processors.h>
@@ -21,8 +21,8 @@ Result<void> run(const char* target, const char* draft, const char* prompt) {
   EngineOptions options;
   options.models = {.target = target, .drafts = {draft}};
   options.models.threads = usable_processors();
-  // Measured in several seconds, once for these models on this machine: the text depends on the costs and the
-  // seed.
+  // The costs are measured in several seconds, once per machine and pair of models. The output depends on the
+  // costs and the seed.
   options.cost_file = CostFile({.tell = tell});
   SPECTR_TRY(const auto engine, Engine::load(std::move(options)));
 

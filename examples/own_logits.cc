@@ -1,6 +1,6 @@
-// The choice among drafts in an engine of your own, with models of its own: distributions from logits, drafts
-// from the small model's distribution, a plan, the token. A long text shows that every token follows the one
-// before it as often as the large model's distribution says, whatever the small one thinks.
+// Verification of drafts in a custom engine: distributions from logits, drafts from the small model's
+// distribution, a plan, and the selected token. A long run shows that the frequency of each token after its
+// predecessor matches the large model's distribution, for any small model.
 //   own_logits [PLAN]     k-seq, or another lossless plan for independent drafts: optimal accepts the most
 #include <spectr/base/counter_random.h>
 #include <spectr/sampling/warp.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t vocabulary = 4, drafts = 3, length = 200'000;
 
-// What the models answer after each token; yours read the whole text.
+// Logits after each token. Real models depend on the whole sequence.
 using Row = std::array<float, vocabulary>;
 constexpr Row small[] = {{1, 0, 0, 0}, {0, 2, 1, 0}, {0, 0, 1, 1}, {2, 0, 1, 0}};
 constexpr Row large[] = {{0, 1, 2, 0}, {1, 0, 1, 1}, {0, 0, 0, 2}, {1, 1, 0, -1}};
@@ -41,14 +41,14 @@ Result<void> run(const char* plan_name) {
     choices.enter({.block = passes, .purpose = Purpose::draft});
     for (Token& draft : drafted) draft = p.draw(choices);
 
-    // Here your large model reads the last token and all drafts, in one pass.
+    // In a real engine, the large model computes the last token and all drafts in one pass.
     SPECTR_TRY(const Distribution q, distribution_of(large[last]));
     SPECTR_TRY(const auto plan, rule->build(DraftDistributions(p, drafts), q, {}));
     choices.enter({.block = passes, .purpose = Purpose::select});
     const Selection selected = plan->select(drafted, choices);
     text.push_back(selected.token);
     if (!selected.accepted) continue;
-    // The pass has told what follows that draft, too: one token more.
+    // This pass also yields the logits after the accepted draft: one more token.
     SPECTR_TRY(const Distribution next, distribution_of(large[selected.token]));
     choices.enter({.block = passes, .purpose = Purpose::bonus});
     text.push_back(next.draw(choices));

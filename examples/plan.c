@@ -1,5 +1,5 @@
-/* How often one of k drafts from p can stand for a draw from q, at best, and what is selected. Of the C
- * interface. plan [K] */
+/* Computes the maximum probability that one of k drafts from p is accepted as a draw from q, and selects one,
+ * with the C interface. plan [K] */
 #include <spectr.h>
 #include <stdio.h>
 #include <stdlib.h>

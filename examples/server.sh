@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks a running `spectr serve` in the ways that it knows. server.sh [ADDRESS]
+# Sends requests to the endpoints of a running `spectr serve`. Usage: server.sh [ADDRESS]
 set -eu
 server=${1:-http://127.0.0.1:8080}
 

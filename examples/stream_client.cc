@@ -1,4 +1,4 @@
-// Asks a running `spectr serve` for a text and prints it as it is written.
+// Requests a completion from a running `spectr serve` and prints it as it arrives.
 //   stream_client [PORT] [PROMPT]
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-/// Prints the events that are complete and takes them away. False: one of them is an error.
+/// Prints and removes complete events. Returns false if one of them is an error.
 bool print_events(std::string& stream) {
   for (std::size_t end; (end = stream.find("\n\n")) != std::string::npos; stream.erase(0, end + 2)) {
     if (!stream.starts_with("data: {")) continue;

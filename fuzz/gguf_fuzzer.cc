@@ -1,4 +1,4 @@
-// Any bytes at all are either a file that can be walked from end to end, or an error.
+// Arbitrary bytes must either be a file that can be traversed completely or yield an error.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Any bytes are requests that are answered or refused, and they are the same however the bytes are cut: what
-// a proxy that sends them in other pieces sees. The first byte says how.
+// Arbitrary bytes must be answered or refused, and the requests must not depend on how the bytes are split,
+// since a proxy could split them differently. The first byte is the size of the pieces.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace spectr::http;
 
-/// Everything that is handled, as one text a request.
+/// Returns all handled requests, each as one text.
 std::vector<std::string> requests_of(const std::string& bytes, std::size_t piece) {
   TestHandler handler;
   handler.script->complete = true;

@@ -1,4 +1,4 @@
-// Any bytes at all are either a model that computes the logits of two tokens, or an error.
+// Arbitrary bytes must either be a model that computes the logits of two tokens or yield an error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

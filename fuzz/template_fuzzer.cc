@@ -1,4 +1,4 @@
-// Any text is a template that renders within its limits, or an error.
+// Arbitrary text must either be a template that renders within its limits or yield an error.
 
 #include <cstddef>
 #include <cstdint>

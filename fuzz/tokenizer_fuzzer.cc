@@ -1,9 +1,9 @@
-// Any vocabulary is either read or refused with an error, and one that is read encodes and decodes any text;
-// if it can express every byte, the text comes back, composed where the vocabulary composes.
+// Any vocabulary must be read or refused with an error. A vocabulary that was read must encode and decode any
+// text; if it covers all bytes, decoding restores the text, composed if the vocabulary composes.
 //
-// The first byte chooses: 0 a tiny SentencePiece vocabulary, 1 a tiny byte-level one whose rule the second
-// byte chooses, otherwise a GGUF file from the input, in 256·B + C bytes where B and C are the second and the
-// third byte. The rest is text.
+// The first byte selects the vocabulary: 0 a tiny SentencePiece vocabulary, 1 a tiny byte-level one with the
+// rule selected by the second byte, otherwise a GGUF file of 256·B + C input bytes, where B and C are the
+// second and the third byte. The rest is the text.
 
 #include <cstdint>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Encodes and decodes in every way there is; gives the plain text that comes back.
+/// Encodes and decodes with special tokens, then returns the text after encoding and decoding plainly.
 std::string there_and_back(const Tokenizer& tokenizer, std::string_view text) {
   for (const Token token : tokenizer.encode(text, {.parse_special = true})) {
     require(token >= 0 && static_cast<std::size_t>(token) < tokenizer.vocabulary().size());

@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-/// Asks a file for everything that it can be asked for, and touches every byte of its tensors. Gives a sum
-/// over what was seen, so that nothing of it can be optimised away.
+/// Reads everything that a file provides, including every byte of its tensors. Returns a checksum so that the
+/// reads are not optimised away.
 inline std::size_t walk(const Gguf& file) {
   std::size_t sum = describe(file).size() + read_model_spec(file).has_value();
   for (const std::string_view key : file.keys()) {

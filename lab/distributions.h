@@ -10,26 +10,26 @@
 
 namespace spectr::lab {
 
-/// Ber(a): token 1 with probability a, token 0 otherwise.
+/// Returns Ber(a): token 1 with probability a, token 0 otherwise.
 inline Distribution bernoulli(double a) {
   return Distribution::from_weights({1.0 - a, a});
 }
 
-/// U(n) on d tokens: uniform on the first n.
+/// Returns U(n) on d tokens: uniform on the first n.
 inline Distribution uniform(std::size_t n, std::size_t d) {
   std::vector<double> weights(d, 0.0);
   std::fill_n(weights.begin(), n, 1.0);
   return Distribution::from_weights(weights);
 }
 
-/// Uniform random numbers, normalised.
+/// Returns uniform random numbers, normalised.
 inline Distribution random_distribution(std::size_t vocabulary, std::mt19937& generator) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = uniform53(generator);
   return Distribution::from_weights(weights);
 }
 
-/// The acceptance of the plan of that name for k drafts from p.
+/// Returns the acceptance of the named plan for k drafts from p.
 inline Result<double> acceptance(std::string_view plan, const Distribution& p, const Distribution& q,
                                  std::size_t k) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan));

@@ -14,7 +14,7 @@
 namespace spectr::lab {
 namespace {
 
-// Adding an experiment = a file below lab/figures/, its function in figures.h and one row here.
+// To add an experiment, add a file below lab/figures/, its function in figures.h and one row here.
 constexpr auto rules = std::to_array<Experiment>({
     {"plans", "acceptance of every plan against k on random, peaked and real laws", "docs/plans.md",
      plan_acceptance, true},

@@ -9,7 +9,7 @@
 namespace spectr::lab {
 namespace {
 
-/// Longest text that is judged, in tokens: one pass.
+/// Maximum length of a judged text, in tokens: one pass.
 constexpr std::size_t longest = 256;
 
 }  // namespace
@@ -28,10 +28,10 @@ Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
   if (by_ == By::scorer) {
     const auto before = models_.scorer->tokenizer->encode(models_.tokenizer().decode(prompt));
     text = models_.scorer->tokenizer->encode(models_.tokenizer().decode(text));
-    // The prompt's last characters may share a token with what follows.
+    // The prompt's last characters can share a token with the following text.
     begin = static_cast<std::size_t>(std::ranges::mismatch(before, text).in1 - before.begin());
   }
-  begin = std::max<std::size_t>(begin, 1);  // nothing is before the first token
+  begin = std::max<std::size_t>(begin, 1);  // the first token has no prediction
   if (text.size() <= begin) return std::nullopt;
 
   SPECTR_TRY(const std::vector<NodeId> nodes, score_chain(*session_, text));

@@ -10,16 +10,16 @@
 namespace spectr::lab {
 
 /// Judges a continuation by the mean log-likelihood of its tokens given the prompt, under the target or under
-/// the scorer: another model, which reads the text in its own tokens.
+/// the scorer, another model with its own tokenizer.
 class Judge {
  public:
   enum class By { target, scorer };
 
-  /// Requires: there is a scorer where it is to judge.
+  /// Requires: models.scorer is set if `by` is By::scorer.
   static Result<Judge> make(const StoryModels& models, By by);
 
-  /// None where the scorer sees nothing of the continuation (an end token alone). Requires: a prompt and a
-  /// continuation of at least one token each, of the target's vocabulary.
+  /// Returns nullopt if the scorer sees no part of the continuation (only an end token). Requires: a prompt
+  /// and a continuation of at least one token each, in the target's vocabulary.
   Result<std::optional<double>> score(std::span<const Token> prompt, std::span<const Token> continuation);
 
  private:

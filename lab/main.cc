@@ -34,7 +34,7 @@ struct Flags {
   bool quick = false;
 };
 
-/// What the experiments that read models are given. Throws Failure.
+/// Returns the inputs of the experiments with models. Throws Failure.
 StoryInputs story_inputs(const Flags& flags) {
   StoryInputs inputs;
   if (flags.model.drafts.size() > 1) {
@@ -78,7 +78,7 @@ void run(const Flags& flags) {
                   .quick = flags.quick,
                   .comparisons = flags.comparisons,
                   .stories = stories};
-  // A picture that cannot be drawn must not keep the other tables from being written.
+  // A picture that cannot be drawn must not prevent the other tables from being written.
   std::optional<Error> first_failure;
   for (const Experiment* experiment : chosen) {
     const std::string name(experiment->name);
@@ -87,7 +87,7 @@ void run(const Flags& flags) {
       if (!line) line.emplace(name, total);
       line->at(done);
     };
-    // What goes wrong with models is a file that cannot be used.
+    // A failure of an experiment with models means that a file cannot be used.
     const Status status = experiment->reads_models ? Status::usage : Status::failed;
     const Report report = need(experiment->run(context), status);
     if (line) line->done();
@@ -126,9 +126,9 @@ void add_commands(CLI::App& app) {
   const std::string stories = "Stories (plans and opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
-  // Its figures do not depend on the surroundings.
+  // The figures must not depend on environment variables.
   for (const char* name : {"--model", "--model-draft"}) command.get_option(name)->envname("");
-  flags->model.threads = 1;  // the models are small: one is quickest
+  flags->model.threads = 1;  // the models are small: one thread is fastest
   command.add_option("-t,--threads", flags->model.threads, "threads of the models; -1: all cores")
       ->capture_default_str()
       ->transform(thread_number());
@@ -153,7 +153,7 @@ void add_commands(CLI::App& app) {
 }  // namespace spectr::lab
 
 int main(int argc, char** argv) {
-  // Its commands are those below `spectr lab`, in help texts and errors as well.
+  // The commands appear as subcommands of `spectr lab` in help texts and errors.
   std::vector<std::string> arguments = {"lab"};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   return spectr::cli::run_program(std::move(arguments), spectr::lab::add_commands);

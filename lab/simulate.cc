@@ -12,7 +12,7 @@
 
 namespace spectr::lab {
 
-// Welford: the squares are summed around the mean so far.
+// Welford's algorithm: squares are summed around the running mean.
 void Average::add(double value) {
   const double before = value - mean_;
   mean_ += before / static_cast<double>(++count_);
@@ -27,7 +27,7 @@ double Average::band() const {
 
 namespace {
 
-/// A session that counts the nodes of the trees that it scores.
+/// A session that counts the nodes of the scored trees.
 class CountingSession final : public Session {
  public:
   CountingSession(std::unique_ptr<Session> session, double& rows)
@@ -50,12 +50,12 @@ class CountingSession final : public Session {
   double& rows_;
 };
 
-/// Generates as many tokens as the pair's horizon after a start that is drawn uniformly, and calls
-/// seen(block) for every block.
+/// Generates as many tokens as the pair's horizon after a uniformly drawn start, and calls seen(block) for
+/// every block.
 Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, CounterRandom random,
                     const std::function<void(const Block&)>& seen) {
   const std::size_t T = pair.horizon();
-  random.enter({.block = T, .purpose = Purpose::draft});  // no decoder needs that many blocks
+  random.enter({.block = T, .purpose = Purpose::draft});  // no decoder has that many blocks
   const Token start[] = {static_cast<Token>(random.draw(std::vector<double>(pair.states(), 1.0)))};
   models.target->rewind(0);
   for (const auto& draft : models.drafts) draft->rewind(0);

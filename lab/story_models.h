@@ -12,19 +12,19 @@ namespace spectr::lab {
 /// The models of an experiment on stories.
 struct StoryModels {
   EngineModels pair;                   ///< the target and one draft model
-  std::optional<EngineModels> scorer;  ///< none: no other model judges
+  std::optional<EngineModels> scorer;  ///< nullopt: no additional model judges
 
   const Tokenizer& tokenizer() const { return *pair.tokenizer; }
   const Transformer& target() const { return *pair.target; }
   const Transformer& draft() const { return *pair.drafts.front(); }
 };
 
-/// Loads the models of the stories. Fails if there are no prompts, a file is missing or malformed, or the
-/// draft's vocabulary is not the target's.
+/// Loads the models of the stories. Fails if there are no prompts, if a file is missing or malformed, or if
+/// the draft's vocabulary differs from the target's.
 Result<StoryModels> load_stories(const Context& context);
 
-/// Scores a whole text in one pass of its own: node i has the logits of token i + 1. Error: the text is
-/// longer than the session's context.
+/// Scores a whole sequence in one pass: node i has the logits of token i + 1. Fails if it is longer than the
+/// session's context.
 Result<std::vector<NodeId>> score_chain(Session& session, std::span<const Token> text);
 
 }  // namespace spectr::lab

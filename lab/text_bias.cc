@@ -9,7 +9,7 @@
 namespace spectr::lab {
 namespace {
 
-/// Longest text, in tokens: one pass.
+/// Maximum length, in tokens: one pass.
 constexpr std::size_t longest = 256;
 
 }  // namespace
@@ -41,7 +41,7 @@ Result<void> BiasMeter::add(std::span<const Token> prompt, std::span<const Token
                             double epsilon, TextBias& sums) {
   std::vector<Token> text(prompt.begin(), prompt.end());
   text.insert(text.end(), continuation.begin(), continuation.end());
-  std::vector<NodeId> nodes;  // the same of both models
+  std::vector<NodeId> nodes;  // equal for both models
   for (Session* session : {target_.get(), draft_.get()}) {
     SPECTR_TRY(nodes, score_chain(*session, text));
   }

@@ -10,21 +10,21 @@
 
 namespace spectr::lab {
 
-/// Sums over the places of texts: how far the distribution of the next token would be from the target's, were
-/// a draft tested there.
+/// Sums over the positions of sequences: the distance of the next token's distribution from the target's, if
+/// a draft were tested there.
 struct TextBias {
   std::size_t places = 0;
-  double opt = 0.0, uno = 0.0;  ///< with over-acceptance ε and either correction: opt ≤ uno at every place
-  double draft = 0.0;           ///< TV(p, q): were every draft accepted
+  double opt = 0.0, uno = 0.0;  ///< with over-acceptance ε and either correction; opt ≤ uno at every position
+  double draft = 0.0;           ///< TV(p, q): the distance if every draft were accepted
 };
 
-/// Puts a number on what the corrections of over-acceptance do to one and the same texts, at temperature 1.
+/// Measures the bias of both corrections of over-acceptance on the same sequences, at temperature 1.
 class BiasMeter {
  public:
   static Result<BiasMeter> make(const StoryModels& models);
 
-  /// Adds the places of a continuation, those before each of its tokens. Requires: a prompt of at least one
-  /// token. Error: the text is too long for a model.
+  /// Adds the positions of a continuation, one before each of its tokens. Requires: a prompt of at least one
+  /// token. Fails if the sequence is too long for a model.
   Result<void> add(std::span<const Token> prompt, std::span<const Token> continuation, double epsilon,
                    TextBias& sums);
 

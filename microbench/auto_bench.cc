@@ -1,9 +1,9 @@
-// What `auto` costs and brings, charged by a cost curve instead of a clock: chance is left to the texts
-// alone.
+// Compares `auto` with plain decoding and fixed chains. Passes are charged by a cost curve instead of a
+// clock, so that results vary only with the sequences.
 //   auto_bench TARGET.gguf DRAFT.gguf PROMPTS.jsonl SHARE TEXTS [shuffled]
-// Passes of the draft model cost SHARE of the target's. shuffled: its logits change places, so that it knows
-// nothing. For each curve, sampling and length: plain decoding's cost over that of `auto`, and the cost of
-// the best chain of L = 0 to 8 drafts, chosen afterwards, over that of `auto`.
+// Draft passes cost SHARE of target passes. shuffled: permutes the draft's logits, which makes it useless.
+// Prints, for each curve, sampling and length, the cost of plain decoding over that of `auto`, and the cost
+// of the best chain of L = 0 to 8 drafts, chosen in hindsight, over that of `auto`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class ShuffledSession final : public Session {
   mutable std::vector<double> row_;
 };
 
-/// A model whose logits have changed places.
+/// A model with permuted logits.
 class ShuffledModel final : public LanguageModel {
  public:
   explicit ShuffledModel(const LanguageModel& model) : model_(model), places_(model.vocabulary()) {
@@ -74,7 +74,7 @@ class ShuffledModel final : public LanguageModel {
   Places places_;
 };
 
-/// Passes of a target against those of one row, as docs/performance.md has them; 32 rows by eye.
+/// Time of target passes relative to one row, as in docs/performance.md; values for 32 rows are estimates.
 struct Curve {
   const char* name;
   std::vector<CostCurve::Point> points;
@@ -95,15 +95,15 @@ struct Pair {
   const LanguageModel& draft;
 };
 
-/// Of a row's time in a long pass, what its logits take: of 2048 × 22 layers with 32,000 tokens.
+/// Share of the logits in the time per row of a long pass, for 22 layers of width 2048 and 32,000 tokens.
 constexpr double logits_share = 0.06;
 
-/// What a row of a long pass takes.
+/// Returns the time per row of a long pass.
 double row_seconds(const CostCurve& passes) {
   return (passes.seconds(16.0) - passes.seconds(8.0)) / 8.0;
 }
 
-/// What a text costs, in plain tokens.
+/// Returns the cost of a completion in units of a plain pass.
 Result<double> cost(const Pair& pair, Decoder& decoder, const Costs& costs, const Warp& warp,
                     std::span<const Token> prompt, std::size_t tokens, std::uint64_t seed) {
   const LanguageModel* const drafts[] = {&pair.draft};
@@ -135,7 +135,7 @@ Result<double> cost(const Pair& pair, Decoder& decoder, const Costs& costs, cons
   return sum;
 }
 
-/// A row of the table: a curve, a sampling, a length.
+/// A row of the table: a curve, sampling options, and a length.
 struct Cell {
   const Curve& curve;
   const WarpOptions& sampling;
@@ -144,7 +144,7 @@ struct Cell {
 
 constexpr std::size_t longest = 8;
 
-/// What all texts cost by chains of 0 to `longest` drafts, and last by `auto`.
+/// Returns the total costs of all completions for chains of 0 to `longest` drafts, and last for `auto`.
 Result<std::vector<double>> costs_by_way(const Pair& pair, double share, const Cell& cell,
                                          std::span<const std::vector<Token>> prompts) {
   const Costs costs{cell.curve.of(1.0), {{cell.curve.of(share)}}, {}};

@@ -1,5 +1,5 @@
-// What slow clients cost the others: the median time of an honest request while 500 connections send a byte a
-// second each, against none, in turns.
+// Measures how slow clients affect others: the median time of a normal request while 500 connections send one
+// byte per second each, alternating with none.
 //   http_bench [CONNECTIONS]
 #include <algorithm>
 #include <chrono>
@@ -36,7 +36,7 @@ class Hello final : public http::Handler {
   void note(const http::Request& /*request*/, const http::Exchange& /*exchange*/) const override {}
 };
 
-/// Clients that never come to the end of a head, and never stop.
+/// Clients that send an endless head slowly.
 class SlowClients {
  public:
   SlowClients(int port, std::size_t count) {

@@ -1,5 +1,5 @@
-// All kernels at the sizes of a 1.1-billion-parameter model: matrix products of every format, against the
-// speed at which two threads can read memory, and what is between them. Compare times of one run only:
+// Benchmarks all kernels at the sizes of a 1.1-billion-parameter model, including matrix products of every
+// format, for comparison with the memory bandwidth of two threads. Compare times of a single run only:
 // kernel_bench --benchmark_filter=Q4_0
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ struct Shape {
   std::size_t cols;
 };
 
-/// Bytes of a tensor whose factors are all moderate: each byte 0x11 to 0x2F.
+/// Returns tensor bytes whose scales are all moderate: each byte is 0x11 to 0x2F.
 std::vector<std::byte> tensor_bytes(TensorType type, Shape shape) {
   const TensorFormat& format = format_of(type);
   std::mt19937 random(1);
@@ -42,7 +42,7 @@ std::vector<std::byte> tensor_bytes(TensorType type, Shape shape) {
   return bytes;
 }
 
-/// Normally distributed numbers.
+/// Returns normally distributed numbers.
 std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -51,20 +51,20 @@ std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
   return numbers;
 }
 
-/// The speed that a pass over weights cannot exceed.
+/// Measures the memory bandwidth, the upper bound for passes over weights.
 void read_memory(benchmark::State& state) {
   ThreadPool pool(threads);
   for (auto _ : state) state.counters["bytes_per_second"] = memory_bytes_per_second(pool);
 }
 
-/// `n` rows of x times copies of one matrix that together leave no cache warm.
+/// Multiplies `n` rows of x by copies of a matrix that together exceed all caches.
 void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t n, KernelLevel level) {
   constexpr std::size_t cold = std::size_t{160} << 20;
   ThreadPool pool(threads);
   MatmulScratch scratch;
   const std::vector<std::byte> bytes = tensor_bytes(type, shape);
   const std::size_t copies = std::max<std::size_t>(1, cold / bytes.size());
-  const std::vector<std::vector<std::byte>> files(copies, bytes);  // plain formats borrow theirs
+  const std::vector<std::vector<std::byte>> files(copies, bytes);  // unquantized formats refer to them
   std::vector<Matrix> matrices;
   for (const auto& file : files) matrices.push_back(Matrix::pack(type, shape.rows, shape.cols, file, pool));
 
@@ -82,7 +82,7 @@ void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t
       benchmark::Counter(weights * static_cast<double>(n), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-/// A matrix as it stands in a file, in the layout of the kernels.
+/// Packs a matrix from its file format to the kernels' layout.
 void pack(benchmark::State& state, TensorType type, Shape shape) {
   ThreadPool pool(threads);
   const std::vector<std::byte> bytes = tensor_bytes(type, shape);
@@ -120,13 +120,13 @@ void register_matrices() {
         benchmark::RegisterBenchmark(name.c_str(), multiply, type, wide, n, level)->UseRealTime();
       }
     }
-    if (!format_of(type).is_quantized()) continue;  // plain numbers stay where they are
+    if (!format_of(type).is_quantized()) continue;  // unquantized formats are not packed
     const std::string name = "pack/" + name_of_shape(type, wide);
     benchmark::RegisterBenchmark(name.c_str(), pack, type, wide)->UseRealTime();
   }
 }
 
-/// Eight rows of x as blocks for one sweep.
+/// Quantizes eight rows of x for one sweep.
 void quantize_rows(benchmark::State& state, ActivationBlock block, std::size_t cols) {
   const std::vector<float> x = random_floats(8 * cols, 3);
   std::vector<std::uint8_t> out(ActivationBlock::count(cols) * block.bytes());
@@ -156,12 +156,12 @@ void register_activations() {
   }
 }
 
-/// Numbers as a cache of keys or values holds them.
+/// Converts numbers to the format of a KV cache.
 template <class T>
 std::vector<T> cached(const std::vector<float>& numbers) {
   if constexpr (std::is_same_v<T, float>) {
     return numbers;
-  } else if constexpr (has_scales<T>) {  // these bytes are moderate numbers, and scales
+  } else if constexpr (has_scales<T>) {  // the bytes are valid numbers and scales
     return std::vector<T>(slot_bytes<T>(numbers.size() / q8_dims, q8_dims), T{0x3D});
   } else {
     std::vector<T> rounded(numbers.size());
@@ -170,7 +170,7 @@ std::vector<T> cached(const std::vector<float>& numbers) {
   }
 }
 
-/// So many queries of one head over so many slots.
+/// Computes attention for several queries of one head over several slots.
 template <class T>
 void attend_one_head(benchmark::State& state) {
   constexpr std::size_t width = 64;
@@ -192,7 +192,7 @@ BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 204
 BENCHMARK(attend_one_head<F16>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 BENCHMARK(attend_one_head<Q8>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 
-/// The same over keys whose first numbers are the values, as latent attention keeps them.
+/// Same for latent attention, where the values are a prefix of the keys.
 void attend_latent_head(benchmark::State& state) {
   constexpr std::size_t width = 576, value_width = 512;
   const auto count = static_cast<std::size_t>(state.range(0)),
@@ -211,7 +211,7 @@ void attend_latent_head(benchmark::State& state) {
 }
 BENCHMARK(attend_latent_head)->ArgsProduct({{1, 8}, {512, 2048}});
 
-/// Registers compute(), which leaves its input as it was.
+/// Registers compute(), which does not modify its input.
 template <class Compute>
 void register_vector(const std::string& name, std::size_t numbers, Compute compute) {
   const auto run = [=](benchmark::State& state) mutable {
@@ -224,8 +224,8 @@ void register_vector(const std::string& name, std::size_t numbers, Compute compu
   benchmark::RegisterBenchmark((name + "/" + std::to_string(numbers)).c_str(), run);
 }
 
-/// Registers compute(x), which overwrites x: with the same numbers each time, as what it leaves would soon be
-/// zeros or denormals. Their copy is part of the time; copy/N is it alone.
+/// Registers compute(x), which overwrites x. Each run starts from the same numbers because results would soon
+/// become zeros or denormals. The time includes copying them, which copy/N measures separately.
 template <class T, class Compute>
 void register_in_place(const std::string& name, const std::vector<T>& from, const Compute& compute) {
   register_vector(name, from.size(), [=, x = from]() mutable {
@@ -254,7 +254,7 @@ void register_vectors() {
   register_vector("round_to_f16", head,
                   [=, out = std::vector<F16>(head)]() mutable { round_to_f16(key, out); });
 
-  // Angles whose cosines and sines are not all alike.
+  // Angles with varied cosines and sines.
   std::vector<float> cosines(head / 2), sines(head / 2);
   for (std::size_t i = 0; i < head / 2; ++i) {
     cosines[i] = std::cos(static_cast<float>(i));
@@ -268,7 +268,7 @@ void register_vectors() {
   const std::vector<double> weights(logits.begin(), logits.end());
   const double max = std::ranges::max(weights);
   register_vector("largest", vocabulary, [=] { benchmark::DoNotOptimize(largest(logits)); });
-  register_vector("next_above", vocabulary, [=] {  // to the end
+  register_vector("next_above", vocabulary, [=] {  // scans all logits
     benchmark::DoNotOptimize(next_above(logits, 0, static_cast<float>(max)));
   });
   register_in_place("softmax", logits, [](std::span<float> p) { softmax(p); });

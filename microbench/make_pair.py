@@ -152,7 +152,7 @@ def main():
     def kind_of(name, x, layer):
         if x.ndim == 1 or name == "ffn_gate_inp":
             return F32
-        # llama.cpp's mix: values and down of an eighth of the layers at both ends, and every third between, have Q6_K.
+        # llama.cpp's mix: values and down have Q6_K in the first and last eighth of the layers and every third between
         eighth = o.layers // 8
         has_more = layer < eighth or layer >= 7 * o.layers // 8 or (layer - eighth) % 3 == 2
         return Q6_K if kind == Q4_K and has_more and name in ("attn_v", "ffn_down") else kind

@@ -1,4 +1,4 @@
-// What it costs to build each plan, with one streaming pass over p and q as the unit beside it.
+// Benchmarks building each plan, with one streaming pass over p and q as the reference.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

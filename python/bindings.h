@@ -21,7 +21,7 @@ namespace spectr::python {
 
 namespace nb = nanobind;
 
-/// Raises the Python exception for an error: ValueError for bad input, OSError for files, and so on.
+/// Raises the Python exception of an error, such as ValueError for bad input or OSError for files.
 [[noreturn]] void raise(const Error& error);
 
 template <class T>
@@ -30,11 +30,11 @@ T value_or_raise(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// An array of float32 or float64 in the order of C, on the host.
+/// A C-contiguous array of float32 or float64 on the host.
 using Numbers = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using Integers = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
 
-/// Returns the numbers as a view. Requires: float32 or float64; the package converts others.
+/// Returns a view of the numbers. Requires: float32 or float64; the Python package converts other types.
 LogitValues values_of(const Numbers& numbers);
 
 /// Returns a NumPy array that owns a copy of the values.
@@ -47,7 +47,7 @@ nb::object array_of(const Values& values, std::initializer_list<std::size_t> sha
   return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
-/// Reads the settings of a method by their names; None keeps a default.
+/// Reads method settings by name. None keeps a default.
 MethodOptions method_options(const nb::dict& settings);
 
 void bind_selection(nb::module_& module);

@@ -1,4 +1,4 @@
-// The engine: completions, logits, likelihoods.
+// Bindings of the engine: completions, logits, likelihoods.
 #include "spectr/engine/engine.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -116,7 +116,7 @@ void read_sampling(const nb::dict& sampling, WarpOptions& filters) {
   }
 }
 
-/// `prompt`: text, a tuple of tokens, or a list of (role, content).
+/// Submits a request. `prompt`: text, a tuple of tokens, or a list of (role, content).
 PythonCompletion* submit(const PythonEngine& engine, const nb::object& prompt, const nb::dict& sampling,
                          const nb::dict& settings, const std::optional<std::string>& method,
                          std::optional<std::size_t> limit, std::uint64_t seed,
@@ -148,8 +148,8 @@ PythonCompletion* submit(const PythonEngine& engine, const nb::object& prompt, c
   return new PythonCompletion(engine.engine, std::move(prepared), std::move(completion));
 }
 
-/// Waits for news. Returns (text, reasoning, tokens, statistics), the last of them JSON with the last event;
-/// None after that. Ctrl-C ends the wait.
+/// Waits for the next event. Returns (text, reasoning, tokens, statistics), where statistics is JSON with the
+/// last event and None before; returns None when all events were taken. Ctrl-C interrupts the wait.
 nb::object next(const PythonCompletion& handle) {
   constexpr std::chrono::milliseconds interval(100), now(0);
   for (;;) {

@@ -1,5 +1,5 @@
-// The module spectr._core, on which the Python package is built. It checks values; the package checks types
-// and shapes.
+// The extension module spectr._core of the Python package. It checks values; the package checks
+// types and shapes.
 #include <nanobind/stl/vector.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Plans, verification on arrays, exact distributions.
+// Bindings of plans, verification on arrays, and exact distributions.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -94,7 +94,7 @@ void bind_plan(nb::module_& module) {
   module.def("plan", &make_plan);
 }
 
-/// Arrays of a batch: [B, n] and [B, rows, V].
+/// Arrays of a batch, of shapes [B, n] and [B, rows, V].
 struct DraftBatch {
   const Integers& tokens;
   const std::optional<Integers>& parents;
@@ -102,7 +102,7 @@ struct DraftBatch {
   const std::optional<Integers>& rows;
   const Numbers& probabilities;
   const Numbers& target;
-  std::optional<std::size_t> drafts;  // tokens that continue the sequence, if the caller states them
+  std::optional<std::size_t> drafts;  // number of drafts that follow the sequence, if given
 };
 
 struct Streams {
@@ -111,7 +111,7 @@ struct Streams {
   std::size_t block, position;
 };
 
-/// The first `count` entries of a batch's row.
+/// Returns the first `count` entries of a row of a batch.
 std::span<const std::int32_t> entries(const std::optional<Integers>& array, std::size_t row,
                                       std::size_t count) {
   if (!array) return {};
@@ -188,7 +188,7 @@ nb::tuple verify(const std::string& method, const nb::dict& settings, const Inte
                         array_of<std::int64_t>(path, {count, width}));
 }
 
-/// A table from Python: an array [steps, V, V] of float64, or a dictionary of rows by prefix.
+/// A table from Python: a float64 array [steps, V, V] or a dictionary of rows by prefix.
 using Table = std::variant<Numbers, PrefixTableModel::Rows>;
 
 Table table_from(const nb::object& object) {
@@ -203,7 +203,7 @@ Result<TableModel> table_of(std::string_view name, const Table& table, std::size
   return table_of_steps(name, vocabulary, rows);
 }
 
-/// Returns a list of (sequence, probability), and a dictionary of what a block costs.
+/// Returns a list of (sequence, probability) and a dictionary of the costs of a block.
 nb::tuple law(const std::string& method, const nb::dict& settings, const nb::object& draft,
               const nb::object& target, std::size_t vocabulary, std::size_t horizon, Token start) {
   const MethodOptions options = method_options(settings);

@@ -21,7 +21,7 @@ extern char** environ;
 namespace spectr::bench {
 namespace {
 
-/// A file without a name, which is gone with its last reader.
+/// A temporary file without a name. It is deleted when its last user closes it.
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -39,8 +39,8 @@ std::string lines_of(std::span<const Answered> all) {
   return lines;
 }
 
-/// Runs a command with these files as its standard input and output. Returns its exit status, or why it could
-/// not be run.
+/// Runs a command with these files as its standard input and output. Returns its exit status, or an error if
+/// it cannot be started.
 Result<int> run(const std::string& command, int in, int out) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -68,7 +68,7 @@ std::string contents_of(std::FILE* file) {
   return text;
 }
 
-/// A number a line.
+/// Parses one number per line.
 Result<Scores> numbers_of(const std::string& text) {
   Scores numbers;
   for (std::size_t begin = 0; begin < text.size();) {

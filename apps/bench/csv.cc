@@ -5,7 +5,7 @@
 namespace spectr::bench {
 namespace {
 
-/// Goes through a text field by field.
+/// Parses a CSV text field by field.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -13,7 +13,7 @@ class Reader {
   bool at_end() const { return at_ == text_.size(); }
   std::size_t line() const { return line_; }
 
-  /// The fields up to the end of the row.
+  /// Returns the fields up to the end of the row.
   Result<std::vector<std::string>> row() {
     std::vector<std::string> fields;
     do {

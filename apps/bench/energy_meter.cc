@@ -6,7 +6,7 @@
 namespace spectr::bench {
 namespace {
 
-// NVML renews its figure about ten times a second; counters of processors go around after minutes.
+// NVML updates its reading about ten times per second; RAPL counters wrap around after minutes.
 constexpr std::chrono::milliseconds between_readings(50);
 
 }  // namespace

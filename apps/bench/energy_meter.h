@@ -20,23 +20,23 @@ struct PowerReading {
   double watts;
 };
 
-/// E = ∫ P dt by the trapezoid rule. Requires: times ascending. 0 with fewer than two readings.
+/// E = ∫ P dt by the trapezoid rule. Requires: ascending times. Returns 0 for fewer than two readings.
 double joules(std::span<const PowerReading> readings);
 
-/// The energy as MTAD sums it (arXiv 2407.09722, appendix D): of every whole second of the clock the reading
-/// that follows it, for one second. Over many stretches it comes to the same as joules(), as long as power
-/// does not follow the seconds; of one shorter than a second it is all or nothing. Requires: times ascending.
+/// Returns the energy as MTAD sums it (arXiv 2407.09722, appendix D): for each whole second of the clock, the
+/// next reading times one second. Over many intervals it agrees with joules() if power does not correlate
+/// with the clock; an interval below one second counts fully or not at all. Requires: ascending times.
 double sampled_joules(std::span<const PowerReading> readings);
 
-/// Energy by both sums.
+/// Energy by joules() and by sampled_joules().
 struct Energy {
   double joules;
   double sampled_joules;
 };
 
-/// Energy of stretches of a run, of all processors and GPUs that say what they use: counters of the processor
-/// and power readings of the GPUs, which a thread of its own takes all the time. It is the whole machine's
-/// energy, other programs' included.
+/// Measures the energy of intervals of a run over all readable processors and GPUs, from processor counters
+/// and from GPU power readings that a background thread samples. The result covers the whole machine,
+/// including other programs.
 class EnergyMeter {
  public:
   EnergyMeter();
@@ -45,19 +45,19 @@ class EnergyMeter {
   EnergyMeter& operator=(const EnergyMeter&) = delete;
 
   bool available() const { return rapl_.available() || nvml_.available(); }
-  /// "RAPL", "NVML", "RAPL + NVML" or "not available".
+  /// Returns "RAPL", "NVML", "RAPL + NVML" or "not available".
   std::string source() const;
 
-  /// Begins a stretch.
+  /// Begins an interval.
   void start();
-  /// The energy since start(); none where nothing can be read, or something could not be in between.
+  /// Returns the energy since start(), or nothing if there is no meter or a reading failed.
   std::optional<Energy> stop();
 
-  /// Watts over a second of doing nothing, measured at the first call.
+  /// Returns the power in watts over one idle second, measured at the first call.
   std::optional<double> idle_watts();
 
  private:
-  void read();  // with the lock held
+  void read();  // requires: lock_ is held
   double now() const;
 
   Rapl rapl_;
@@ -65,14 +65,14 @@ class EnergyMeter {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::optional<double> idle_watts_;
 
-  std::mutex lock_;  // what follows is shared with the thread
+  std::mutex lock_;  // guards the following members
   std::condition_variable ended_;
   bool end_ = false;
-  bool failed_ = false;                 // to read something
-  double last_ = 0.0;                   // s, of the last reading
-  double counted_ = 0.0;                // J, of counters
-  std::vector<PowerReading> readings_;  // of GPUs
-  std::vector<PowerReading> totals_;    // of everything; of counters the mean since the reading before
+  bool failed_ = false;                 // a reading failed since start()
+  double last_ = 0.0;                   // s, time of the last reading
+  double counted_ = 0.0;                // J, from the counters
+  std::vector<PowerReading> readings_;  // GPU power
+  std::vector<PowerReading> totals_;    // total power; counters contribute their mean since the last reading
   std::thread reader_;
 };
 

@@ -5,7 +5,7 @@
 namespace spectr::bench {
 namespace {
 
-/// A function of the library; null where it has none of that name.
+/// Looks up a function of the library; null if there is none of that name.
 template <class Function>
 Function function(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));

@@ -6,14 +6,14 @@
 
 namespace spectr::bench {
 
-/// Board power of NVIDIA GPUs by the library of their driver, which is loaded when the program runs: nothing
-/// is linked, and where there is no driver there is simply no reading.
+/// Reads the board power of NVIDIA GPUs with NVML. The library is loaded at run time, so the program does not
+/// link to it; without a driver, there are no readings.
 class Nvml {
  public:
   Nvml();
 
   bool available() const { return !devices_.empty(); }
-  /// Of all GPUs together; none where a reading failed.
+  /// Returns the sum over all GPUs, or nothing if a reading failed.
   std::optional<double> watts() const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using Prompts = Result<std::vector<Prompt>>;
 
-/// A member that is a string, or the first string of a list; empty where it is neither.
+/// Returns the first named member that is a string or a list starting with one; empty if there is none.
 std::string first_of(const JsonInput& object, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto found = object.find(name);
@@ -72,7 +72,7 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
   return prompts;
 }
 
-/// A list of objects, over however many lines.
+/// Reads a list of objects, which may span several lines.
 Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) {
   std::ostringstream contents;
   contents << in.rdbuf();
@@ -87,17 +87,17 @@ Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) 
   return prompts;
 }
 
-/// Leaves a byte-order mark behind, as some editors write one.
+/// Skips a byte-order mark, which some editors write.
 void skip_mark(std::istream& in) {
   char begin[3] = {};
   in.read(begin, sizeof begin);
   if (std::string_view(begin, sizeof begin) == "\xEF\xBB\xBF") return;
   const auto read = in.gcount();
   in.clear();
-  for (auto i = read; i > 0; --i) in.unget();  // from the buffer: a pipe cannot be read again
+  for (auto i = read; i > 0; --i) in.unget();  // within the buffer, since a pipe is not seekable
 }
 
-/// Whether the text is a JSON list, by its first character; reads nothing of it.
+/// Returns true if the first character begins a JSON list. Consumes nothing.
 bool is_list(std::istream& in) {
   const auto begin = in.tellg();
   in >> std::ws;

@@ -10,31 +10,31 @@
 
 namespace spectr::bench {
 
-/// What a text is generated from.
+/// A prompt to generate answers for.
 struct Prompt {
-  std::vector<std::string> turns;  ///< of the user, at least one; a model answers each before the next
-  std::string reference = {};      ///< a good answer to the first; empty: the file has none
-  std::string category = {};       ///< what kind of question it is; empty: the file has none
-  std::string database = {};       ///< that SQL answers are about; empty: it asks for no SQL
+  std::vector<std::string> turns;  ///< user turns, at least one; a model answers each before the next
+  std::string reference = {};      ///< a good answer to the first turn; empty: none
+  std::string category = {};       ///< category of the question; empty: none
+  std::string database = {};       ///< database for SQL answers; empty: the prompt does not ask for SQL
 };
 
-/// Reads prompts; the form follows from the name of the file:
+/// Reads prompts. The file name extension determines the format:
 ///
-///   .jsonl, .json  an object per line, in .json also a list of objects, with `prompt`, `turns` (as in
-///   Spec-Bench and MT-bench), `question` or `instruction` (as in AlpacaEval, with its `input`),
-///                  and perhaps `reference`, `answer`, `canonical_solution`, `output` or `query`, `category`,
-///                  and `db_id` (as in Spider)
+///   .jsonl, .json  one object per line, or in .json a list of objects, with `prompt`, `turns` (Spec-Bench,
+///                  MT-bench), `question` or `instruction` (AlpacaEval, with its `input`); optionally
+///                  `reference`, `answer`, `canonical_solution`, `output` or `query`, `category`, and `db_id`
+///                  (Spider)
 ///
-///   .csv           a line of column names with `prompt` among them, perhaps `reference`; a field may be in
-///                  quotes
+///   .csv           a header line of column names with `prompt` and optionally `reference`; fields may be
+///                  quoted
 ///
-///   any other      a prompt per line
+///   any other      one prompt per line
 ///
-/// Empty lines are left out. At most `limit` prompts, the first ones; 0: all. Error: a line or entry that is
-/// none of these, by file and number; a file without prompts.
+/// Empty lines are skipped. Reads the first `limit` prompts; 0: all. Fails if a line or entry is in none of
+/// these forms, naming file and number, or if there are no prompts.
 Result<std::vector<Prompt>> read_prompts(const std::filesystem::path& file, std::size_t limit);
 
-/// Cuts the first turn of every prompt to its first words, which are what blanks separate: sentences of a
+/// Shortens the first turn of each prompt to its first whitespace-separated words, so that sentences of a
 /// corpus become beginnings to be continued. Requires: words > 0.
 void keep_words(std::vector<Prompt>& prompts, std::size_t words);
 

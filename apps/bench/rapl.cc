@@ -22,8 +22,8 @@ std::uint64_t counter_advance(std::uint64_t before, std::uint64_t after, std::ui
 Rapl::Rapl(const std::filesystem::path& root) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(root, failed)) {
-    // Zones below a package (cores, memory) are parts of it or, on some servers, beside it: packages alone. A
-    // package may be there twice, through memory-mapped registers too.
+    // Subzones of a package (cores, memory) are part of it or, on some servers, separate: only packages
+    // count. A package may also be listed twice, once through memory-mapped registers.
     std::string name;
     if (entry.path().filename().string().starts_with("intel-rapl-mmio")) continue;
     if (!std::getline(std::ifstream(entry.path() / "name"), name) || !name.starts_with("package")) continue;

@@ -7,21 +7,21 @@
 
 namespace spectr::bench {
 
-/// How far a counter that runs from 0 to `range` and starts again went between two readings, at most once
-/// around.
+/// Returns the advance of a counter with values from 0 to `range` between two readings. The counter must not
+/// have wrapped around more than once.
 std::uint64_t counter_advance(std::uint64_t before, std::uint64_t after, std::uint64_t range);
 
-/// The energy counters of the processor packages (Running Average Power Limit), as Linux shows them below
-/// /sys/class/powercap. Reading them may need root.
+/// Energy counters of the processor packages (Running Average Power Limit), which Linux exposes below
+/// /sys/class/powercap. Reading them may require root.
 class Rapl {
  public:
-  /// Those package counters that can be read; perhaps none.
+  /// Opens all package counters that can be read, possibly none.
   explicit Rapl(const std::filesystem::path& root = "/sys/class/powercap");
 
   bool available() const { return !packages_.empty(); }
 
-  /// Joules of all packages since the last call (or since construction); none where a counter cannot be read
-  /// any more. The counters go around after some minutes at full load: call it more often.
+  /// Returns the joules of all packages since the last call or construction, or nothing if a counter is no
+  /// longer readable. Counters wrap around within minutes at full load, so call it more often.
   std::optional<double> lap();
 
  private:

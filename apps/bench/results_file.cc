@@ -18,7 +18,7 @@
 namespace spectr::bench {
 namespace {
 
-/// Appends and waits until it is on disk.
+/// Appends text and syncs it to disk.
 bool append(const std::filesystem::path& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return false;
@@ -32,14 +32,14 @@ bool append(const std::filesystem::path& path, std::string_view text) {
   return ::close(file) == 0 && written;
 }
 
-/// Over 64 samples of 4 KiB, from the file's first bytes to its last ones.
+/// Hashes 64 samples of 4 KiB, evenly spaced from the beginning to the end of the file.
 std::uint64_t sampled_hash(const std::filesystem::path& file, std::uint64_t bytes) {
   constexpr std::uint64_t samples = 64, sample_bytes = 4096;
   std::ifstream in(file, std::ios::binary);
   Fnv1a hash;
   for (std::uint64_t i = 0; i < samples; ++i) {
     std::array<char, sample_bytes> sample{};
-    in.clear();  // of the end of a file that is shorter than a sample
+    in.clear();  // clears EOF, set by files that are shorter than a sample
     in.seekg(static_cast<std::streamoff>((bytes - std::min(bytes, sample_bytes)) * i / (samples - 1)));
     in.read(sample.data(), sample.size());
     for (const char byte : sample) hash.add(static_cast<unsigned char>(byte));
@@ -47,7 +47,7 @@ std::uint64_t sampled_hash(const std::filesystem::path& file, std::uint64_t byte
   return hash.value();
 }
 
-/// Whether a line is what a kill can leave of a row: nothing in it but its end is wrong.
+/// Returns true if a line is a valid beginning of a row, as left by a kill during a write.
 bool is_beginning_of_row(std::string_view line) {
   constexpr std::string_view begin = R"({"key":)";
   if (!line.starts_with(begin.substr(0, line.size()))) return false;
@@ -71,13 +71,13 @@ Json identity_of(const std::filesystem::path& file) {
 Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   ResultsFile file(std::move(path));
   const std::string name = file.path_.string();
-  // Whether it can be written shows here, not after the first hour.
+  // Fail on an unwritable file now rather than after the first measurement.
   if (!append(file.path_, "")) return error("{}: cannot be written: {}", name, std::strerror(errno));
   std::ifstream in(file.path_, std::ios::binary);
   if (!in) return error("{}: {}", name, std::strerror(errno));
   std::string line;
-  std::size_t complete = 0;       // bytes of whole lines
-  bool lacks_line_break = false;  // after the last row
+  std::size_t complete = 0;       // length of the complete lines in bytes
+  bool lacks_line_break = false;  // the last row has no line break
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     const bool is_last = in.eof();
     const Json entry = Json::parse(line, nullptr, false);

@@ -10,24 +10,24 @@
 
 namespace spectr::bench {
 
-/// A file of a model in a key: its name, its size and a hash of samples of its contents, wherever it lies.
-/// Models of one shape differ in the last alone.
+/// Returns the identity of a model file for use in a key: its name, its size and a hash of samples of its
+/// contents, independent of its folder. For models of the same shape, only the hash differs.
 Json identity_of(const std::filesystem::path& file);
 
-/// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a run that was killed can
-/// go on where it was. Only the beginning of a row at the end of the file, where a kill interrupted its
-/// writing, is dropped. A complete last row counts with or without its line break.
+/// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a killed run can resume. A
+/// partial row at the end of the file, left by a kill during a write, is dropped. A complete last row counts
+/// with or without a line break.
 class ResultsFile {
  public:
-  /// Reads what is there; a file that does not exist is empty. Error: no such file can be read or made, or a
-  /// line in it is neither of this form nor the beginning of such a line at the end; the file is unchanged
-  /// then.
+  /// Opens a file; a missing file is empty. Fails if it cannot be read or created, or if
+  /// a line is neither a row nor, at the end, the beginning of one; the file is unchanged
+  /// in that case.
   static Result<ResultsFile> open(std::filesystem::path path);
 
-  /// The row of an earlier run with the same key (settings and inputs), if there is one.
+  /// Returns the row of an earlier run with the same key (settings and inputs), if any.
   std::optional<Json> find(const Json& key) const;
 
-  /// Adds a row; it is on disk when this returns.
+  /// Adds a row. It is on disk when this returns.
   Result<void> add(const Json& key, const Json& row);
 
  private:

@@ -13,7 +13,7 @@ std::vector<std::string> words(std::string_view text) {
   bool inside = false;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool part = byte >= 0x80 || std::isalnum(byte) != 0;  // UTF-8 beyond ASCII counts as letters
+    const bool part = byte >= 0x80 || std::isalnum(byte) != 0;  // non-ASCII UTF-8 counts as letters
     if (part && !inside) all.emplace_back();
     if (part) all.back() += static_cast<char>(std::tolower(byte));
     inside = part;
@@ -22,7 +22,7 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 std::size_t longest_common_subsequence(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  // row[j]: the length for the words of a so far and the first j of b.
+  // row[j] is the LCS length of the words of a so far and the first j words of b.
   std::vector<std::size_t> row(b.size() + 1, 0);
   for (const std::string& word : a) {
     std::size_t diagonal = 0;

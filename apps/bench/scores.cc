@@ -7,7 +7,7 @@
 namespace spectr::bench {
 namespace {
 
-/// Compares first answers with their references.
+/// Returns a scorer that compares first answers with their references.
 template <class Compare>
 Scorer comparison(std::string name, Compare compare) {
   return {std::move(name), [compare](std::span<const Answered> all) -> Result<Scores> {

@@ -12,42 +12,42 @@
 
 namespace spectr::bench {
 
-/// A prompt and what a method answered to its turns.
+/// A prompt and a method's answers to its turns.
 struct Answered {
   const Prompt* prompt;
   const std::vector<std::string>* texts;
 };
 
-/// A number for every answer; none where it has nothing to be compared with.
+/// One score per answer; none if there is no reference to compare it with.
 using Scores = std::vector<std::optional<double>>;
 
-/// A way to say how good answers are.
+/// A metric of the quality of answers.
 struct Scorer {
   std::string name;  ///< empty: answers are not scored
   std::function<Result<Scores>(std::span<const Answered>)> score = {};
   bool needs_references = true;
 };
 
-/// ROUGE-L of the first answer against its reference (rouge.h).
+/// Scores the first answer by ROUGE-L against its reference (rouge.h).
 Scorer rouge_scorer();
 
-/// 1 where the first answer is its reference, but for blanks at both ends; else 0.
+/// Scores 1 if the first answer equals its reference up to surrounding whitespace, else 0.
 Scorer exact_scorer();
 
-/// What a program says, which is run once for all answers of a cell by `sh -c`: on its standard input a JSON
-/// object a line, {"prompt": […], "answers": […], "reference", "category"} with a string per turn; on its
-/// standard output a number a line, in the same order. Error: the program fails, or prints something else.
+/// Scores with a command, run by `sh -c` once for all answers of a cell. It reads one JSON object per line,
+/// {"prompt": […], "answers": […], "reference", "category"} with one string per turn, and must print one
+/// number per line in the same order. Fails if the command fails or prints anything else.
 Scorer command_scorer(std::string command);
 
-/// Whether the first answer, run as SQL, gives the rows that the reference gives: 100 or 0, so that means are
-/// execution accuracies in per cent. A query is the first SELECT or WITH of an answer up to a semicolon, an
-/// empty line, or the end of its block of code; rows are compared in their order where the reference says
-/// ORDER BY. `folder` has the databases as Spider has them: ID/ID.sqlite, or ID/schema.sql. Answers can
-/// read, and nothing else. Error: the folder is not there, or this program was built without SQLite.
+/// Scores 100 if the first answer, executed as SQL, returns the same rows as the reference, else 0, so that
+/// means are execution accuracies in per cent. The query begins at the first SELECT or WITH and ends at a
+/// semicolon, an empty line, or the end of its code block. Row order matters only if the reference has ORDER
+/// BY. `folder` contains databases in Spider's layout: ID/ID.sqlite or ID/schema.sql. Queries are read-only.
+/// Fails if the folder is missing or the program was built without SQLite.
 Result<Scorer> sql_scorer(const std::string& folder);
 
-/// Puts the tables of its database before every question for SQL. Error: there is no such database in the
-/// folder, or this program was built without SQLite.
+/// Prepends the tables of its database to each SQL question. Fails if the folder does not have the database,
+/// or if this program was built without SQLite.
 Result<void> show_tables(std::vector<Prompt>& prompts, const std::string& folder);
 
 }  // namespace spectr::bench

@@ -18,7 +18,7 @@ plot::Cell cell_of(const Json& value) {
   return quoted + "\"";
 }
 
-/// The members of a row by the name of their column.
+/// Returns the members of a row with their column names.
 std::vector<std::pair<std::string, Json>> members(const Json& row) {
   std::vector<std::pair<std::string, Json>> all;
   for (const auto& [name, value] : row.items()) {

@@ -5,8 +5,8 @@
 
 namespace spectr::bench {
 
-/// Rows with the same keys as a table: a column per key, nested objects as `outer_inner`, however deep, lists
-/// joined by spaces, null as an empty cell.
+/// Converts rows with the same keys to a table with one column per key. Nested objects become `outer_inner`
+/// at any depth, lists are joined by spaces, and null becomes an empty cell.
 plot::DataTable flat(const Json& rows);
 
 }  // namespace spectr::bench

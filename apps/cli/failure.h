@@ -11,7 +11,7 @@ namespace spectr::cli {
 /// Exit statuses of the program.
 enum class Status { done = 0, failed = 1, usage = 2 };
 
-/// The exit status of an error: `usage` if another command line, file or machine would do, else `failed`.
+/// Returns the exit status of an error: `usage` if other arguments, files or hardware help, else `failed`.
 constexpr Status status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::bad_input:
@@ -29,7 +29,7 @@ constexpr Status status_of(ErrorCode code) {
   return Status::failed;
 }
 
-/// Ends a command: main prints the one line `spectr: error: MESSAGE` and exits with the status.
+/// Ends a command. main() prints one line `spectr: error: MESSAGE` and exits with the status.
 class Failure : public std::runtime_error {
  public:
   Failure(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
@@ -46,7 +46,7 @@ T need(Result<T> result) {
   if (!result) throw Failure(result.error());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
-/// Returns the value of a result, or throws its error with `status`: for failures despite right input.
+/// Returns the value of a result, or throws its error with `status`: for failures despite valid input.
 template <class T>
 T need(Result<T> result, Status status) {
   if (!result) throw Failure(status, result.error().message);

@@ -21,7 +21,7 @@ void note(int) {
 Interrupt::Interrupt() {
   interrupted_now = 0;
   sigaction(SIGINT, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;  // a program in the background
+  if (before.sa_handler == SIG_IGN) return;  // in a background program
   struct sigaction noting{};
   noting.sa_handler = note;
   noting.sa_flags = SA_RESTART;
@@ -40,7 +40,7 @@ void end_interrupted() {
   std::fflush(stdout);
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
-  _exit(128 + SIGINT);  // where the signal is blocked
+  _exit(128 + SIGINT);  // reached if the signal is blocked
 }
 
 }  // namespace spectr::cli

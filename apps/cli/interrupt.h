@@ -2,9 +2,9 @@
 
 namespace spectr::cli {
 
-/// While it lives, the first interrupt from the keyboard (SIGINT) ends what is being written instead of the
-/// program; a second one is handled as interrupts were before, which ends the program. Interrupts that are
-/// ignored stay so. One at a time.
+/// During its lifetime, the first keyboard interrupt (SIGINT) ends the current completion instead of the
+/// program; a second one is handled as before, which ends the program. Ignored interrupts stay ignored. At
+/// most one instance may exist at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -15,7 +15,7 @@ class Interrupt {
   bool came() const;
 };
 
-/// Ends the program as an interrupt would have ended it, after what was still to be told.
+/// Flushes standard output and ends the program as an interrupt would have.
 [[noreturn]] void end_interrupted();
 
 }  // namespace spectr::cli

@@ -1,4 +1,4 @@
-// The commands of components that this build leaves out: each says how to get it.
+// Placeholders for commands that this build leaves out. Each explains how to get the command.
 
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

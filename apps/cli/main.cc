@@ -1,4 +1,4 @@
-// The program `spectr`.
+// Entry point of the program `spectr`.
 
 #include <string>
 #include <vector>

@@ -21,8 +21,8 @@
 namespace spectr::cli {
 namespace {
 
-/// Makes every write to standard error succeed, also where it is closed or full: messages that are lost end
-/// no work and change no exit status.
+/// Makes all writes to standard error succeed, even if it is closed or full, so that lost messages neither
+/// stop the program nor change its exit status.
 void ignore_stderr_errors() {
 #ifdef __GLIBC__
   const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
@@ -36,22 +36,22 @@ void ignore_stderr_errors() {
 #endif
 }
 
-/// Flushes standard output. Throws Failure where some of it was lost, be it in the last moment.
+/// Flushes standard output. Throws Failure if any output was lost.
 void finish_output() {
   errno = 0;
   std::cout.flush();
   std::fflush(stdout);
   if (std::cout && std::ferror(stdout) == 0) return;
-  if (errno == 0) {  // it was lost before, and the reason with it: one more byte meets the same
+  if (errno == 0) {  // an earlier error without errno: write one byte to get it
     std::fputc('\n', stdout);
     std::fflush(stdout);
   }
   throw Failure(Status::failed, fmt::format("standard output: {}", std::strerror(errno != 0 ? errno : EIO)));
 }
 
-/// Each subcommand reads its own flags and variables, as soon as its part of the line has been read: the
-/// parser would otherwise read the variables of all subcommands, whichever was called.
-/// Once its part is known to be right, the notes are printed: an error is one line alone.
+/// Makes each subcommand process its own flags and variables as soon as its arguments have been parsed;
+/// otherwise the parser would read the variables of all subcommands. Notes are printed after its arguments
+/// are known to be valid, because an error must be a single line.
 void isolate(CLI::App& app, std::vector<std::string>& notes) {
   for (CLI::App* command : app.get_subcommands({})) {
     command->parse_complete_callback([command, &notes] {
@@ -67,7 +67,7 @@ std::string version_lines() {
   return fmt::format("spectr {}{}\nbuild {:016x}", version(), from, build_identity());
 }
 
-/// Parses the arguments, which calls a command, and returns the exit status. Throws what the command throws.
+/// Parses the arguments, which runs a command. Returns the exit status and propagates its exceptions.
 int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   CLI::App app{
       "Makes a large language model generate faster with the help of a small one, without changing the\n"

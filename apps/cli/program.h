@@ -12,11 +12,11 @@ namespace spectr::cli {
 /// Adds a program's commands to the parser.
 using AddCommands = std::function<void(CLI::App& app)>;
 
-/// Prints the line that reports a failure, and returns the exit status.
+/// Prints the error line of a failure and returns the exit status.
 int report_failure(Status status, std::string message);
 
-/// Runs a program on its arguments, without its own name: parses them, calls the command that they name, and
-/// reports every failure in one line on standard error. Returns the exit status.
+/// Runs a program with its arguments, without the program name: parses them, runs their command, and reports
+/// each failure in one line on standard error. Returns the exit status.
 int run_program(std::vector<std::string> arguments, const AddCommands& add_commands);
 
 }  // namespace spectr::cli

@@ -16,16 +16,16 @@ void say(std::string_view text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// Does nothing but what a signal handler may.
+/// Signal handler; calls only async-signal-safe functions.
 void end(int signal, siginfo_t* info, void* /*context*/) {
   static std::atomic<bool> told = false;
   const char* path = mapped_file_at(info->si_addr);
-  if (path == nullptr) {  // somebody else's memory: as if nobody had listened
+  if (path == nullptr) {  // not a mapped file: use the default action
     std::signal(signal, SIG_DFL);
     return;
   }
   if (told.exchange(true)) {
-    for (;;) ::pause();  // another thread met it first
+    for (;;) ::pause();  // another thread is already reporting it
   }
   say("spectr: error: ");
   say(path);

@@ -2,8 +2,8 @@
 
 namespace spectr::cli {
 
-/// From now on the program ends with one line that names the file, and the status of bad input, where a
-/// mapped file has become shorter than what is read of it: a copy that is started anew, a disk that goes.
+/// Installs a handler that ends the program with an error naming the file, and the status of bad input, if a
+/// mapped file shrinks while it is read (e.g. it is overwritten, or its disk is removed).
 void tell_shortened_files();
 
 }  // namespace spectr::cli

@@ -9,34 +9,34 @@
 
 namespace spectr::http {
 
-/// What is known of the other side of a channel.
+/// State of the peer of a channel.
 enum class Peer {
   there,
-  silent,  ///< it sends no more; whether it still reads shows when something is sent to it
+  silent,  ///< it has closed its sending half; whether it still reads shows only on a write
   gone,
 };
 
-/// The bytes between a connection and its client. All of it belongs to one thread; at any time at most one
-/// function waits for its end, and one read beside one write. `done` is called by the event loop, later; with
-/// an error once the channel is closed.
+/// A byte stream between a connection and its client. Confined to one thread. At most one operation may be
+/// pending at a time, except that a read and a write may overlap. The event loop calls `done` asynchronously,
+/// with an error once the channel is closed.
 class Channel {
  public:
   using Done = std::function<void(std::error_code, std::size_t)>;
   virtual ~Channel() = default;
 
-  /// Before anything else.
+  /// Must be called before any other function.
   virtual void open(Done done) = 0;
-  /// Reads at least one byte.
+  /// Reads at least one byte. `to` must stay valid until `done` is called.
   virtual void read(std::span<char> to, Done done) = 0;
-  /// Writes at least one byte. `from` must stay until then.
+  /// Writes at least one byte. `from` must stay valid until `done` is called.
   virtual void write(std::string_view from, Done done) = 0;
-  /// Says that nothing more comes, and takes what the client still sends until it ends too: a connection that
-  /// is closed over unread bytes is reset, and the client may lose the answer.
+  /// Shuts down sending and discards input until the client closes its end. Closing a connection over unread
+  /// bytes would reset it, and the client could lose the answer.
   virtual void finish(Done done) = 0;
   virtual void close() = 0;
 
   virtual Peer peer() = 0;
-  /// The other side's address.
+  /// Returns the peer's address.
   virtual std::string client() = 0;
 };
 

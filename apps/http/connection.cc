@@ -64,7 +64,7 @@ void Connection::read_more() {
     self->reading_ = false;
     const State state = self->state_;
     if (state != State::idle && state != State::head && state != State::body) return;
-    if (code) return self->close();  // what has come is no request, and no more will come
+    if (code) return self->close();  // the input is incomplete, and no more will come
     self->input_.append(self->received_.data(), size);
     self->use_input();
   });
@@ -90,14 +90,14 @@ void Connection::use_input() {
   }
 }
 
-/// Between what is refused because of who asks for what, and the body.
+/// Runs between the handler's check of the head and the reading of the body.
 void Connection::head_read() {
   const Request& request = reader_->request();
-  // Behind chunks nothing is read: where one is counted wrongly, by whomever, no request begins in it.
+  // No request is read after a chunked body: a wrong chunk length must not begin a smuggled request.
   last_ = !reader_->keeps_alive() || reader_->chunked() || requests_ >= loop_.limits.requests;
   if (auto refusal = loop_.handler.refuse(request)) return refuse(*std::move(refusal));
   if (request.method != "POST") {
-    last_ = last_ || reader_->announces_body();  // nobody reads it
+    last_ = last_ || reader_->announces_body();  // the body is not read
     return handle();
   }
   const bool counted = request.headers.has("Content-Length");
@@ -121,7 +121,7 @@ void Connection::begin_body() {
   use_input();
 }
 
-/// Whether there is memory for the bodies of all who send one; refuses it where there is none.
+/// Returns true if the bodies of all connections together fit the limit; otherwise refuses the request.
 bool Connection::body_fits() {
   const std::size_t now = reader_->request().body.size();
   loop_.body_bytes += now - std::exchange(body_bytes_, now);
@@ -148,7 +148,7 @@ void Connection::begin_answer() {
 }
 
 void Connection::refuse(Response answer) {
-  last_ = true;  // the rest of the request is not wanted
+  last_ = true;  // the rest of the request is not read
   begin_answer();
   answered(std::move(answer));
 }
@@ -160,8 +160,8 @@ void Connection::handle() {
       if (const auto self = weak.lock()) self->woken();
     });
   };
-  // The request stays in its reader until the answer is there. The last reference to the connection must not
-  // be a worker's: the timer belongs to the loop.
+  // The request stays in its reader until the answer is ready. A worker must not release the last reference
+  // to the connection because the timer belongs to the loop.
   handling_ = true;
   const auto& run = loop_.handler.is_brief(reader_->request()) ? loop_.brief : loop_.work;
   run([self = shared_from_this(), wake = std::move(wake)]() mutable {
@@ -197,7 +197,7 @@ void Connection::woken() {
   advance();
 }
 
-/// The client has taken what was said before: here is how a slow one holds a stream back.
+/// Runs only after the client has taken the previous output, so a slow client slows its stream down.
 void Connection::advance() {
   if (!news_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
   news_ = false;
@@ -219,7 +219,7 @@ void Connection::advanced(bool failed) {
   advancing_ = false;
   if (state_ == State::closed) return note(false);
   if (failed) {
-    if (encoder_->begun()) return close();  // what has been said cannot be taken back
+    if (encoder_->begun()) return close();  // the head has been sent and cannot be replaced
     encoder_->send(loop_.handler.failure(500, "an error inside the server"));
   }
   send(encoder_->take());
@@ -243,7 +243,7 @@ void Connection::note(bool complete) {
 }
 
 void Connection::leave() {
-  if (reading_) return close();  // it took too long: there is nothing that has not been read
+  if (reading_) return close();  // a read is pending, so there is no unread input
   state_ = State::leaving;
   arm(loop_.limits.farewell);
   channel_->finish([self = shared_from_this()](std::error_code, std::size_t) { self->close(); });
@@ -276,7 +276,7 @@ void Connection::write_some() {
                   });
 }
 
-/// All that there was to send has been sent.
+/// Called when all pending output has been written.
 void Connection::written() {
   if (state_ != State::answering || advancing_) return;
   if (encoder_->ended()) return answer_done();
@@ -286,7 +286,7 @@ void Connection::written() {
 void Connection::arm(Clock::duration after) {
   timer_.expires_after(after);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& code) {
-    // A wait that was over just when the timer was set anew is none.
+    // Ignores a wait that expired just before the timer was set again.
     if (code || self->state_ == State::closed || self->timer_.expiry() > Clock::now()) return;
     self->expired();
   });
@@ -310,7 +310,7 @@ void Connection::look_after_client() {
   if (peer == Peer::gone || (writing_ && now >= std::min(stalled_, too_slow_))) return close();
   if (!writing_ && !advancing_) {
     const auto patience = peer == Peer::silent ? question_ : loop_.limits.sign_of_life;
-    // One that still sends knows that it waits: only in a stream others may lose patience.
+    // A client that still sends is waiting; only a stream needs keepalives for it.
     const bool asks = peer == Peer::silent || encoder_->begun();
     if (asks && now - last_sent_ >= patience) {
       if (peer == Peer::silent)

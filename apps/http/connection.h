@@ -17,9 +17,9 @@
 
 namespace spectr::http {
 
-/// A connection: reads requests one after the other, has them handled, writes the answers, and gives whatever
-/// a client does its time. It belongs to its loop, whose thread it never holds up; a request is handled, and
-/// its reply advanced, in other threads, one at a time.
+/// Reads the requests of one client in order, has them handled, writes the answers, and enforces all
+/// timeouts. Confined to the thread of its loop, which it never blocks. Requests are handled and replies
+/// advanced in other threads, one at a time.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,24 +30,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection& operator=(const Connection&) = delete;
 
   void start();
-  /// Ends behind the answer that is being given, or else at once.
+  /// Closes after the current response, or immediately if idle.
   void finish();
   void close();
-  /// Since when it has been waiting for the rest of a head; none: it has something better to do.
+  /// Returns when it began to wait for a complete head, or nothing if it is not waiting for one.
   std::optional<Clock::time_point> waiting_since() const;
 
  private:
   enum class State {
     opening,
     idle,  ///< between requests
-    head,  ///< reads one
+    head,  ///< reading a head
     body,
-    answering,  ///< has a request, or a refusal to tell
-    leaving,    ///< has given its last answer
+    answering,  ///< handling or refusing a request
+    leaving,    ///< the last answer has been sent
     closed,
   };
 
-  // Reading.
+  // Input.
   void next_request();
   void read_more();
   void use_input();
@@ -55,7 +55,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void begin_body();
   bool body_fits();
 
-  // Answering.
+  // Requests and answers.
   void handle();
   void begin_answer();
   void refuse(Response answer);
@@ -64,16 +64,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void advance();
   void advanced(bool failed);
   void answer_done();
-  /// Requires: no other thread has the encoder.
+  /// Requires: no other thread uses the encoder.
   void note(bool complete);
   void leave();
 
-  // Writing.
+  // Output.
   void send(std::string bytes);
   void write_some();
   void written();
 
-  // Time.
+  // Timeouts.
   void arm(Clock::duration after);
   void expired();
   void look_after_client();
@@ -82,28 +82,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<Channel> channel_;
   boost::asio::steady_timer timer_;
   State state_ = State::opening;
-  Clock::time_point since_ = Clock::now();  // it waits for a head; then since when that has been coming
+  Clock::time_point since_ = Clock::now();  // start of idling; later, arrival of the head's first byte
 
   std::array<char, 8192> received_;
-  std::string input_;  // what has come and is not used
+  std::string input_;  // received and not yet parsed
   std::unique_ptr<RequestReader> reader_;
-  std::size_t body_bytes_ = 0;  // of this connection among the loop's
+  std::size_t body_bytes_ = 0;  // its share of Loop::body_bytes
   bool reading_ = false;
   int requests_ = 0;
-  bool last_ = false;  // nothing is read behind this request
+  bool last_ = false;  // no request is read after this one
 
-  std::unique_ptr<Encoder> encoder_;  // the handler's threads' while handling_ or advancing_
+  std::unique_ptr<Encoder> encoder_;  // owned by a handler thread while handling_ or advancing_
   std::shared_ptr<Reply> reply_;
   bool handling_ = false;
   bool advancing_ = false;
-  bool news_ = false;  // advance() is called for
+  bool news_ = false;  // advance() is due
 
   std::string sending_, unsent_;
-  std::size_t sent_ = 0;  // of what is being sent
+  std::size_t sent_ = 0;  // bytes of sending_ that have been written
   bool writing_ = false;
-  Clock::time_point stalled_, too_slow_;  // when writing takes too long
+  Clock::time_point stalled_, too_slow_;  // deadlines of the current write
   Clock::time_point last_sent_;
-  Clock::duration question_{};  // time until a silent client is asked whether it is there
+  Clock::duration question_{};  // time until the next probe of a silent client
 };
 
 }  // namespace spectr::http

@@ -9,15 +9,15 @@
 
 namespace spectr::http {
 
-/// Turns what a reply says into the bytes of an answer.
+/// Encodes a reply as the bytes of an HTTP response.
 class Encoder final : public Sink {
  public:
   struct Client {
-    bool wants_head_only = false;  ///< HEAD
-    bool http10 = false;           ///< knows no chunks: a stream ends with its connection
-    bool last = false;             ///< the connection is closed behind the answer
+    bool wants_head_only = false;  ///< the method is HEAD
+    bool http10 = false;           ///< no chunked encoding: closing the connection ends a stream
+    bool last = false;             ///< the connection is closed after the answer
   };
-  /// `fields`: beside its own, of whatever answer.
+  /// `fields` are added to the answer's own.
   Encoder(const Client& client, Headers fields) : client_(client), fields_(std::move(fields)) {}
 
   void send(Response whole) override;
@@ -28,13 +28,13 @@ class Encoder final : public Sink {
     notes_.insert_or_assign(std::move(name), std::move(value));
   }
 
-  /// What is to be sent by now.
+  /// Returns the encoded bytes that have not been taken yet.
   std::string take() { return std::exchange(bytes_, {}); }
-  /// Bytes that only show that the connection lives; none where there are none.
+  /// Returns a keepalive for the current state of the answer; empty if there is none.
   std::string sign_of_life() const;
   bool begun() const { return status_ != 0; }
   bool ended() const { return ended_; }
-  /// Whether the connection must be closed behind the answer.
+  /// Returns true if the connection must be closed after the answer.
   bool closes() const { return client_.last; }
   int status() const { return status_; }
   Notes take_notes() { return std::exchange(notes_, {}); }

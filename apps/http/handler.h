@@ -12,63 +12,63 @@
 
 namespace spectr::http {
 
-// What handles requests sees these types and no socket.
+// Interface between the server and its request handlers; independent of sockets.
 
-/// Where an answer goes that is not there at once: either send(), or begin(), writes, and end().
+/// Receives the answer of a Reply: either send(), or begin(), any number of write(), and end().
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void send(Response whole) = 0;
-  /// The head of a stream. `filler`: a piece that means nothing to whoever reads the stream. The connection
-  /// sends it where nothing else has come for a while, and so finds out whether somebody is there.
+  /// Sends the head of a stream. `filler` is a piece that readers of the stream ignore. The connection sends
+  /// it when the stream has been quiet for a while, to detect that the client has gone.
   virtual void begin(Response head, std::string filler) = 0;
   virtual void write(std::string_view piece) = 0;
   virtual void end() = 0;
-  /// Adds to the log of the exchange, or replaces what was added under that name.
+  /// Adds a field to the log entry of the exchange, or replaces the field of that name.
   virtual void note(std::string name, Note value) = 0;
 };
 
-/// An answer that takes a while. It is dropped once it has been sent, or as soon as its client has gone.
+/// An answer that is produced over time. It is destroyed once it has been sent or its client has gone.
 class Reply {
  public:
   virtual ~Reply() = default;
-  /// Says what there is to say by now, perhaps nothing. Called by one thread at a time, again and again: some
-  /// times a second, when it was woken, and only when the client has taken what was said before.
+  /// Sends what is available, possibly nothing. Called by one thread at a time: several times a second, after
+  /// a Wake, and only when the client has taken all previous output.
   virtual void advance(Sink& sink) = 0;
 };
 
-/// Makes the connection call advance(). From any thread, at any time, also when the reply is no more.
+/// Makes the connection call advance(). Thread-safe; it may be called after the reply has been destroyed.
 using Wake = std::function<void()>;
 
-/// What became of a request.
+/// Outcome of a request, for the log.
 struct Exchange {
-  /// Stands for an answer that the client did not wait for.
+  /// Status of an exchange whose client left before the answer.
   static constexpr int client_left = 499;
 
   int status = client_left;
-  std::chrono::microseconds duration{0};  ///< from the first byte of the head
+  std::chrono::microseconds duration{0};  ///< since the first byte of the head
   bool complete = false;                  ///< the whole answer was sent
   Notes notes = {};
 };
 
 using Answer = std::variant<Response, std::unique_ptr<Reply>>;
 
-/// What a server answers. Its functions are called by several threads at a time.
+/// Answers the requests of a server. Its functions are called from several threads at a time.
 class Handler {
  public:
   virtual ~Handler() = default;
-  /// Before the body is read: an answer that makes it unwanted. It must not take long, all connections wait.
+  /// Returns an answer that makes the body unnecessary. Must be fast: it blocks all connections.
   virtual std::optional<Response> refuse(const Request& head) const = 0;
-  /// Whether handle() takes next to no time for it. Such requests have a thread of their own, so that a probe
-  /// does not wait for requests that take long.
+  /// Returns true if handle() is fast for this request. Such requests are handled in a separate thread, so
+  /// that a health check does not wait for slow requests.
   virtual bool is_brief(const Request& request) const = 0;
-  /// Fields that every answer to it has, besides X-Request-Id.
+  /// Returns the fields that every answer to the request gets in addition to X-Request-Id.
   virtual Headers headers(const Request& request) const = 0;
-  /// Answers, or begins to. May throw what is a std::exception: the answer is failure(500).
+  /// Answers or begins to. May throw a std::exception, which is answered with failure(500).
   virtual Answer handle(const Request& request, const Wake& wake) const = 0;
-  /// The answer to what is no request that could be handled.
+  /// Returns the answer to a request that is malformed or cannot be handled.
   virtual Response failure(int status, std::string message) const = 0;
-  /// Called once for every request that was answered or refused, also if the client left before the end.
+  /// Called once for every request that was answered or refused, even if the client left before the end.
   virtual void note(const Request& request, const Exchange& exchange) const = 0;
 };
 

@@ -28,8 +28,8 @@ using asio::ip::tcp;
 using Code = boost::system::error_code;
 
 constexpr int backlog = 512;
-constexpr std::chrono::milliseconds after_failure{10};  // of accepting a connection
-constexpr std::size_t own_files = 64;                   // beside connections
+constexpr std::chrono::milliseconds after_failure{10};  // wait after a failed accept
+constexpr std::size_t own_files = 64;                   // file descriptors reserved for other uses
 
 std::size_t most_connections() {
   rlimit files{};
@@ -37,7 +37,7 @@ std::size_t most_connections() {
   return std::clamp<std::size_t>(files.rlim_cur, 2 * own_files, 16384 + own_files) - own_files;
 }
 
-/// Error: no address has that name, or none of them can be listened on.
+/// Fails if the host name has no address or none of its addresses can be listened on.
 Result<void> listen_on(tcp::acceptor& acceptor, asio::io_context& context, const HttpOptions& options) {
   if (options.host.empty()) return error("the host to listen on is empty");
   Code failed;
@@ -49,7 +49,7 @@ Result<void> listen_on(tcp::acceptor& acceptor, asio::io_context& context, const
     acceptor.close(ignored);
     acceptor.open(address.endpoint().protocol(), failed);
     if (failed) continue;
-    // Not SO_REUSEPORT: a second server would have the same port, and half of the connections.
+    // Not SO_REUSEPORT: with it, a second server could take the same port and half of the connections.
     acceptor.set_option(tcp::acceptor::reuse_address(true), ignored);
     acceptor.bind(address.endpoint(), failed);
     if (!failed) acceptor.listen(backlog, failed);
@@ -119,7 +119,7 @@ class HttpServer::Impl {
         loop_.context.run();
         return;
       } catch (const std::exception&) {
-        // No memory for one connection: the others go on.
+        // Out of memory for one connection; the others continue.
       }
     }
   }
@@ -130,13 +130,13 @@ class HttpServer::Impl {
         try {
           take(std::move(socket));
         } catch (const std::exception&) {
-          // No memory for this one.
+          // Out of memory for this connection.
         }
       } else if (code == asio::error::operation_aborted || code == asio::error::bad_descriptor ||
                  code == asio::error::invalid_argument || code == asio::error::not_socket) {
-        return stop_accepting();  // this socket takes no connections any more
+        return stop_accepting();  // this socket accepts no more connections
       } else {
-        // Without memory or files for one more, or a connection broken before it was taken.
+        // Out of memory or file descriptors, or the client has aborted the connection.
         make_room();
         again_.expires_after(after_failure);
         return again_.async_wait([this](const Code& cancelled) {
@@ -149,7 +149,7 @@ class HttpServer::Impl {
 
   void take(tcp::socket socket) {
     if (connections_.size() >= most_) make_room();
-    if (connections_.size() >= most_) return;  // all are being answered
+    if (connections_.size() >= most_) return;  // all connections are busy
     Code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
@@ -160,7 +160,7 @@ class HttpServer::Impl {
     connection->start();
   }
 
-  /// Whoever has been waiting longest for a request gives way.
+  /// Closes the connection that has been waiting longest for a request.
   void make_room() {
     std::shared_ptr<Connection> oldest;
     for (const auto& [key, connection] : connections_) {
@@ -176,7 +176,7 @@ class HttpServer::Impl {
   }
 
   void for_each_connection(void (Connection::*act)()) {
-    const auto all = connections_;  // some leave while we go
+    const auto all = connections_;  // a copy: `act` may remove connections
     for (const auto& [key, connection] : all) (connection.get()->*act)();
   }
 
@@ -193,7 +193,7 @@ class HttpServer::Impl {
     changed_.notify_all();
   }
 
-  // Of the loop's thread.
+  // Used by the loop's thread only.
   Loop loop_;
   std::unique_ptr<Tls> tls_;
   tcp::acceptor acceptor_{loop_.context};
@@ -202,7 +202,7 @@ class HttpServer::Impl {
   std::map<Connection*, std::shared_ptr<Connection>> connections_;
   int port_ = 0;
 
-  // Of both.
+  // Shared by both threads.
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;

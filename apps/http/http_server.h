@@ -13,33 +13,33 @@ namespace spectr::http {
 
 struct HttpOptions {
   std::string host = "127.0.0.1";
-  int port = 8080;          ///< 0: any that is free
-  std::size_t threads = 4;  ///< that requests are handled in; brief ones have one more
+  int port = 8080;          ///< 0: any free port
+  std::size_t threads = 4;  ///< threads that handle requests, plus one for brief requests
   Limits limits = {};
-  std::string certificate_file = {}, key_file = {};  ///< of TLS, in PEM; empty: none
+  std::string certificate_file = {}, key_file = {};  ///< PEM files for TLS; empty: no TLS
 };
 
-/// Listens, and answers what a handler says. One thread owns all connections and only moves bytes, so that a
-/// slow client costs a connection and no thread; requests are handled in others, brief ones
-/// (Handler::is_brief) in one that does nothing else. There are as many connections as the process may have
-/// files open; where there is one more, the one that has been waiting longest for a request ends.
+/// An HTTP server that answers with a Handler. One thread does the I/O of all connections, so that
+/// a slow client occupies no thread. A pool handles requests, and a separate thread the brief ones
+/// (Handler::is_brief). The limit of open files bounds connections; beyond it, the one idle
+/// longest is closed.
 class HttpServer {
  public:
-  /// Accepts connections from now on. The handler must outlive it.
-  /// Error: the address cannot be had, or what TLS needs; there are no threads.
+  /// Starts to accept connections. The handler must outlive the server.
+  /// Fails if the address is unavailable, the TLS files are invalid, or threads cannot be started.
   static Result<std::unique_ptr<HttpServer>> listen(const HttpOptions& options, const Handler& handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   int port() const;
-  /// False once connections are no longer taken: after finish(), or where the system broke the socket.
+  /// Returns false once connections are no longer accepted: after finish(), or if the socket failed.
   bool listening() const;
-  /// From now on every answer is its connection's last and says so: whoever keeps connections open goes
-  /// elsewhere.
+  /// From now on, every answer closes its connection and says so, so that clients reconnect to
+  /// another server.
   void drain();
-  /// Takes no more connections and requests. Connections end behind the answer that they are giving; those
-  /// that have not given it by `end` are cut off. What is just being handled ends first.
+  /// Stops accepting connections and requests. Connections close after their current answer; those that are
+  /// still open at `end` are cut off. Waits for requests that are being handled.
   void finish(std::chrono::steady_clock::time_point end);
 
  private:

@@ -15,7 +15,7 @@ namespace spectr::http {
 
 class Connection;
 
-/// How other threads reach an event loop: also one that has ended, which hears nothing.
+/// Posts tasks to an event loop. Thread-safe; after close(), tasks are discarded.
 class Mailbox {
  public:
   explicit Mailbox(boost::asio::io_context& loop) : loop_(&loop) {}
@@ -34,7 +34,7 @@ class Mailbox {
   boost::asio::io_context* loop_;
 };
 
-/// What the connections of an event loop share. All of it belongs to the loop's thread but the handler.
+/// State shared by the connections of an event loop. Only the loop's thread may use it, except the handler.
 struct Loop {
   Loop(const Handler& answers, const Limits& bounds) : handler(answers), limits(bounds) {}
 
@@ -42,12 +42,12 @@ struct Loop {
   std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>(context);
   const Handler& handler;
   Limits limits;
-  std::function<void(std::function<void()>)> work;   ///< runs a task in a thread that may take its time
-  std::function<void(std::function<void()>)> brief;  ///< runs a brief task, which never waits for the others
-  std::function<void(Connection&)> closed;           ///< hears of every connection once
-  std::size_t body_bytes = 0;                        ///< of the bodies that are being read
-  bool draining = false;                             ///< every answer is its connection's last, and says so
-  bool finishing = false;                            ///< no request is begun any more
+  std::function<void(std::function<void()>)> work;   ///< runs a task that may block in a worker thread
+  std::function<void(std::function<void()>)> brief;  ///< runs a brief task in a thread of its own
+  std::function<void(Connection&)> closed;           ///< called once for every closed connection
+  std::size_t body_bytes = 0;                        ///< total of the bodies that are being read
+  bool draining = false;                             ///< every answer closes its connection and says so
+  bool finishing = false;                            ///< no new requests are accepted
 };
 
 }  // namespace spectr::http

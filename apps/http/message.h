@@ -12,10 +12,10 @@
 
 namespace spectr::http {
 
-/// Whether two names of fields, hosts, origins or schemes are the same: the case of letters does not count.
+/// Compares names of fields, hosts, origins or schemes case-insensitively.
 bool same_name(std::string_view a, std::string_view b);
 
-/// The fields of a head, in their order.
+/// Header fields in their order.
 class Headers {
  public:
   using Field = std::pair<std::string, std::string>;
@@ -23,9 +23,9 @@ class Headers {
   Headers(std::initializer_list<Field> fields) : fields_(fields) {}
 
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
-  /// The only one of that name.
+  /// Replaces all fields of that name.
   void set(std::string_view name, std::string value);
-  /// The first one's value; empty: there is none.
+  /// Returns the first value of that name; empty if there is none.
   std::string_view get(std::string_view name) const;
   std::size_t count(std::string_view name) const;
   bool has(std::string_view name) const { return count(name) > 0; }
@@ -39,25 +39,25 @@ class Headers {
 
 /// A value in the log of an exchange.
 using Note = std::variant<std::string, std::uint64_t>;
-/// What the handler finds again when it logs an exchange, by name. Never sent.
+/// Log fields of an exchange by name. They are never sent.
 using Notes = std::map<std::string, Note, std::less<>>;
 
-/// The identifier of a request that carried `sent` as its X-Request-Id: `sent` itself if it has 1 to 128
+/// Returns the identifier of a request whose X-Request-Id is `sent`: `sent` itself if it has 1 to 128
 /// characters of [A-Za-z0-9._:+/=@-], otherwise a new one of 16 hexadecimal digits.
 std::string request_id(std::string_view sent);
 
 struct Request {
   std::string method = {};
-  std::string path = {};  ///< of the target: percent signs decoded, without a query
-  std::string query = {};  ///< of the target, as it was sent
+  std::string path = {};   ///< percent-decoded path of the target, without its query
+  std::string query = {};  ///< query of the target, not decoded
   Headers headers = {};
   std::string body = {};
-  std::string client = {};  ///< its address
-  std::string id = {};      ///< request_id() of its head, once the answer has begun
+  std::string client = {};  ///< client address
+  std::string id = {};      ///< request_id() of the head, set when the answer begins
 };
 
-/// A whole answer, or the head of one that is streamed. The connection adds what says how long it is and
-/// whether the connection stays open.
+/// A complete answer, or the head of a streamed one. The connection adds the fields that frame the body and
+/// say whether the connection stays open.
 struct Response {
   int status = 200;
   Headers headers = {};

@@ -16,8 +16,8 @@ namespace beast = boost::beast;
 using beast::http::error;
 using Code = beast::error_code;
 
-/// Bytes that are at least to come before the end of a body in chunks: those of the last one. Boost 1.74
-/// wants to see them together.
+/// Minimum number of bytes at the end of a chunked body: the last chunk. Boost 1.74 must receive them
+/// in one piece.
 constexpr std::size_t shortest_rest = std::string_view("0\r\n\r\n").size();
 
 std::string text_of(beast::string_view view) {
@@ -26,17 +26,17 @@ std::string text_of(beast::string_view view) {
 
 }  // namespace
 
-/// What Beast's parser finds goes into a Request. Fields behind a body in chunks are read and left out: a
-/// head that has been checked must not change.
+/// Writes what Beast's parser finds to a Request. Trailer fields of a chunked body are parsed and dropped: a
+/// checked head must not change.
 class RequestReader::Parser final : public beast::http::basic_parser<true> {
  public:
   explicit Parser(const Limits& limits) : max_body_(limits.body_bytes) {
     header_limit(static_cast<std::uint32_t>(limits.head_bytes));
-    // Ours to tell, and only of a body that is wanted. Not "none": Boost 1.74 refuses every length then.
+    // The server checks body limits itself. Not "none": Boost 1.74 then refuses every length.
     body_limit(std::numeric_limits<std::uint64_t>::max());
   }
 
-  /// Takes from the front of `bytes` the next part of the request, as far as it is there.
+  /// Parses and removes the next part of the request at the front of `bytes`.
   void eat(std::string& bytes, Code& code) {
     bytes.erase(0, put(boost::asio::const_buffer(bytes.data(), bytes.size()), code));
   }
@@ -121,7 +121,7 @@ RequestReader::Progress RequestReader::take(std::string& bytes) {
 }
 
 RequestReader::Progress RequestReader::take_head(std::string& bytes) {
-  // A server is to overlook empty lines in front of a request (RFC 9112, section 2.2).
+  // A server should ignore empty lines before a request line (RFC 9112, section 2.2).
   while (!begun_ && bytes.starts_with("\r\n")) bytes.erase(0, 2);
   if (bytes.empty() || (!begun_ && bytes == "\r")) return Progress::more;
   begun_ = true;
@@ -143,7 +143,7 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
   if (!target) return fail(400, "the target is neither a path nor a URL");
   request.path = target->path;
   request.query = target->query;
-  // The authority of a target counts, not the Host beside it (RFC 9112, section 3.2.2).
+  // The authority of a target overrides the Host field (RFC 9112, section 3.2.2).
   if (target->authority) request.headers.set("Host", *target->authority);
   const std::string_view length = request.headers.get("Content-Length");
   if (request.headers.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
@@ -164,7 +164,7 @@ RequestReader::Progress RequestReader::take_body(std::string& bytes) {
       return fail(413,
                   "the body is too long: at most " + std::to_string(limits_.body_bytes) + " bytes are read");
     }
-    // Of the lines between chunks as many bytes as of a head.
+    // Chunk headers are limited to as many bytes as a head.
     if (code == error::need_more && bytes.size() > limits_.head_bytes) code = error::header_limit;
     if (code == error::need_more) return Progress::more;
     if (code) return fail(400, "the body cannot be read: " + code.message());

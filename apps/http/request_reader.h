@@ -8,15 +8,15 @@
 
 namespace spectr::http {
 
-/// Takes one request out of the bytes of a connection as they come, however they are cut (RFC 9112). What can
-/// be read in two ways is refused, so that a proxy and this server see the same requests.
+/// Parses one request incrementally from the bytes of a connection (RFC 9112). Ambiguous input is refused, so
+/// that a proxy and this server cannot disagree on request boundaries.
 class RequestReader {
  public:
   enum class Progress {
-    more,    ///< all bytes have been taken that can be: more are needed
-    head,    ///< once: the head is complete; the body, if there is one, is read by the next call
-    whole,   ///< the request is complete; what is left of the bytes is not its own
-    failed,  ///< it is no request: see failure()
+    more,    ///< all usable bytes were consumed; more are needed
+    head,    ///< returned once, when the head is complete; the next call reads the body, if any
+    whole,   ///< the request is complete; remaining bytes belong to the next one
+    failed,  ///< the request is malformed: see failure()
   };
   struct Failure {
     int status;
@@ -28,21 +28,21 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  /// Takes from the front of `bytes` what belongs to the request.
+  /// Consumes bytes of the request at the front of `bytes`.
   Progress take(std::string& bytes);
-  /// Whether anything of a request has come: empty lines before it are none of it.
+  /// Returns true if part of the request has arrived. Leading empty lines do not count.
   bool begun() const;
   const Failure& failure() const;
 
-  // From the head on.
+  // Valid once the head is complete.
   Request& request();
   bool http10() const;
-  /// Whether the client wants to send more requests.
+  /// Returns true if the client wants to send more requests on this connection.
   bool keeps_alive() const;
-  /// Whether bytes of a body follow, according to the head.
+  /// Returns true if, according to the head, a body follows.
   bool announces_body() const;
   bool chunked() const;
-  /// Whether the client waits to be asked for the body.
+  /// Returns true if the client waits for a 100 response before it sends the body.
   bool expects_continue() const;
 
  private:

@@ -46,7 +46,7 @@ std::string_view reason_of(int status) {
     case 505:
       return "HTTP Version Not Supported";
   }
-  return "";  // the number says it
+  return "";  // the reason phrase is optional
 }
 
 }  // namespace

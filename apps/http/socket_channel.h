@@ -9,10 +9,10 @@
 
 namespace spectr::http {
 
-/// What the system knows of the socket's other side.
+/// Returns the peer's state as the operating system knows it.
 Peer peer_of(int socket);
 
-/// A channel over a stream of Asio.
+/// A channel over an Asio stream.
 template <class Stream>
 class SocketChannel : public Channel {
  public:

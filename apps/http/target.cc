@@ -13,7 +13,7 @@ int digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// A percent sign that no two digits follow stands for itself.
+/// Decodes percent escapes. A percent sign without two hexadecimal digits is kept.
 std::string decode(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,7 +50,7 @@ std::optional<Target> read_target(std::string_view target) {
     if (!same_name(target.substr(0, scheme.size()), scheme)) continue;
     target.remove_prefix(scheme.size());
     const std::string_view authority = target.substr(0, target.find('/'));
-    // User information in front of a host is how addresses deceive; nobody sends it to a server.
+    // User information before a host is used to deceive readers of a URL; no client sends it to a server.
     if (authority.empty() || authority.contains('@')) return std::nullopt;
     read.authority = authority;
     target.remove_prefix(authority.size());

@@ -8,7 +8,7 @@
 namespace spectr::http {
 namespace {
 
-constexpr std::size_t most_unwanted = 4 << 20;  // bytes of a client that does not stop sending
+constexpr std::size_t most_unwanted = 4 << 20;  // maximum input discarded after the last answer
 
 class TcpChannel final : public SocketChannel<boost::asio::ip::tcp::socket> {
  public:
@@ -37,7 +37,7 @@ class TcpChannel final : public SocketChannel<boost::asio::ip::tcp::socket> {
 }  // namespace
 
 Peer peer_of(int socket) {
-  // Not by reading: bytes that nobody has asked for yet would hide the end behind them.
+  // Does not read: unread input would hide that the peer has closed its end.
   pollfd entry{socket, POLLRDHUP, 0};
   if (::poll(&entry, 1, 0) <= 0) return Peer::there;
   return (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 ? Peer::gone : Peer::silent;

@@ -30,7 +30,7 @@ void Workers::work(const std::stop_token& stop) {
     waiting_.pop_front();
     lock.unlock();
     task();
-    task = nullptr;  // what it holds is given up before the next is waited for
+    task = nullptr;  // releases what the task holds before the next wait
     lock.lock();
   }
 }

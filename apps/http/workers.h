@@ -11,14 +11,14 @@
 
 namespace spectr::http {
 
-/// Threads that do one task each at a time, in the order in which they come.
+/// A thread pool that runs tasks in the order in which they are submitted.
 class Workers {
  public:
-  /// Throws std::system_error where a thread cannot be had.
+  /// Throws std::system_error if a thread cannot be started.
   explicit Workers(std::size_t count);
 
   void enqueue(std::function<void()> task);
-  /// Returns when all tasks are done.
+  /// Returns when all tasks are done and the threads have ended.
   void finish();
 
  private:
@@ -27,7 +27,7 @@ class Workers {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> waiting_;
-  std::vector<std::jthread> threads_;  // last: they end first
+  std::vector<std::jthread> threads_;  // declared last so that the threads end first
 };
 
 }  // namespace spectr::http

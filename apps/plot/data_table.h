@@ -9,34 +9,34 @@
 
 namespace spectr::plot {
 
-/// A cell of a table holds a number or a word. Numbers are written so that reading them gives the same
-/// double.
+/// A cell of a table, either a number or a word. Numbers are written so that reading them yields
+/// the same double.
 using Cell = std::variant<double, std::string>;
 
-/// Measurements as a table with named columns, one row per point. It is written as a CSV file, and figures
+/// Measurements as a table with named columns and one row per point. It is written as a CSV file, and figures
 /// are drawn from its rows.
 class DataTable {
  public:
   explicit DataTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
-  /// Requires: one cell per column.
+  /// Appends a row. Requires: one cell per column.
   void add(std::vector<Cell> row);
 
   const std::vector<std::string>& columns() const { return columns_; }
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
-  /// Requires: a column of that name.
+  /// Returns the index of a column. Requires: a column of that name exists.
   std::size_t column(std::string_view name) const;
-  /// The number in a row. Requires: a number stands there.
+  /// Returns the number in a cell. Requires: the cell holds a number.
   double number(std::size_t row, std::string_view column) const;
 
-  /// The rows in which every named column has the given value.
+  /// A condition on the cell of a column. where() returns the indices of rows that meet all conditions.
   struct Condition {
     std::string_view column;
     Cell value;
   };
   std::vector<std::size_t> where(std::initializer_list<Condition> conditions) const;
 
-  /// Comma-separated values with a line of column names.
+  /// Returns comma-separated values with a header line of column names.
   std::string csv() const;
 
  private:
@@ -44,8 +44,8 @@ class DataTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// Text in aligned columns under a line of names; the first column is flush left, the others are flush right.
-/// Requires: a cell for each column in every row.
+/// Formats rows as aligned columns under a line of names. The first column is flush left, the others are
+/// flush right. Requires: every row has one cell per column.
 std::string aligned(const std::vector<std::string>& columns,
                     const std::vector<std::vector<std::string>>& rows);
 

@@ -20,7 +20,7 @@ File temporary_file() {
   return {std::tmpfile(), std::fclose};
 }
 
-/// The first line that is not blank.
+/// Returns the first line that is not blank.
 std::string first_line(std::FILE* file) {
   std::rewind(file);
   std::array<char, 500> line{};
@@ -35,7 +35,7 @@ std::string first_line(std::FILE* file) {
 }  // namespace
 
 Result<void> run_gnuplot(std::string_view script) {
-  // Files rather than pipes: neither side ever waits for the other.
+  // Uses files rather than pipes so that neither process can block on the other.
   const File in = temporary_file(), out = temporary_file();
   if (!in || !out) return error("no temporary file for gnuplot: {}", std::strerror(errno));
   if (std::fwrite(script.data(), 1, script.size(), in.get()) != script.size() || std::fflush(in.get()) != 0) {

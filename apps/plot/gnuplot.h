@@ -6,7 +6,7 @@
 
 namespace spectr::plot {
 
-/// Feeds a script to gnuplot. Error: gnuplot is not installed, or the first line of what it complained about.
+/// Runs gnuplot on a script. Fails if gnuplot is not installed, or with the first line that it reports.
 Result<void> run_gnuplot(std::string_view script);
 
 }  // namespace spectr::plot

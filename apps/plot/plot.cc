@@ -13,12 +13,12 @@
 namespace spectr::plot {
 namespace {
 
-/// Okabe and Ito: Color Universal Design, 2008; without the yellow, which is pale on white.
+/// Palette of Okabe and Ito, Color Universal Design, 2008, without yellow, which is pale on white.
 constexpr auto palette = std::to_array<std::string_view>(
     {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"});
-constexpr auto marks = std::to_array<int>({7, 5, 9, 13, 11, 4, 6, 8});  // of gnuplot's point types
+constexpr auto marks = std::to_array<int>({7, 5, 9, 13, 11, 4, 6, 8});  // gnuplot point types
 
-/// A terminal of gnuplot. Marks of one `ps` are about twice as large in SVG as in PNG.
+/// A gnuplot terminal. Marks of the same `ps` are about twice as large in SVG as in PNG.
 struct Terminal {
   std::string_view name, suffix;
   double marks;  ///< factor for the sizes of marks
@@ -39,7 +39,7 @@ std::string title_of(const Series& s) {
   return s.title.empty() ? "notitle" : "title " + literal(s.title);
 }
 
-/// What `plot` says of one series, whose points are the data block $d<block>.
+/// Returns the `plot` element of one series, whose points are in the data block $d<block>.
 std::string drawn(const Series& s, std::size_t block, const Terminal& terminal) {
   const std::string_view colour = palette[s.colour % palette.size()];
   const int type = marks[s.colour % marks.size()];
@@ -74,7 +74,7 @@ std::string axis(char name, const Axis& a) {
                      a.step ? fmt::format("{}", *a.step) : "autofreq");
 }
 
-/// The horizontal axis, with room left and right of marks, so that none lies on the border.
+/// Returns the horizontal axis, extended on both sides so that no mark lies on the border.
 Axis horizontal(const Panel& p) {
   const auto has_marks = [](const Series& s) {
     return s.style == Style::marks || s.style == Style::joined || s.style == Style::bars;
@@ -137,7 +137,7 @@ std::string gnuplot_script(const Figure& figure, const std::filesystem::path& st
         "set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' background '#ffffff'\nset output {}\n",
         terminal.name, width, height, literal(file.string()));
     script += "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#cccccc' lw 1\n";
-    script += fmt::format("set pointintervalbox {}\n", terminal.marks);  // the white below marks with bars
+    script += fmt::format("set pointintervalbox {}\n", terminal.marks);  // the gap under marks with bars
     script += fmt::format("set multiplot layout {},{} title {} font 'DejaVu Sans,24'\n", rows, columns,
                           literal(figure.title));
     block = 0;

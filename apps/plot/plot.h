@@ -13,7 +13,7 @@
 
 namespace spectr::plot {
 
-/// A point of a series; low and high are the ends of a band or of an error bar.
+/// A point of a series. `low` and `high` bound its error bar or band.
 struct Point {
   double x, y;
   double low, high;
@@ -29,8 +29,8 @@ enum class Style {
   area,    ///< the area from low to high alone
 };
 
-/// A series is a set of points that belong together. Colours come from a palette that the colour-blind can
-/// tell apart; marks and dashes differ as well.
+/// A set of points that are drawn alike. Colours come from a palette for colour-blind readers; marks and
+/// dashes differ as well.
 struct Series {
   std::string title;  ///< the entry in the legend; empty: none
   Style style;
@@ -38,7 +38,7 @@ struct Series {
   std::vector<Point> points;
 };
 
-/// The rows of a table as points; low and high stay at y where no columns are named.
+/// Returns the rows of a table as points. `low` and `high` equal y if no columns are named for them.
 std::vector<Point> points(const DataTable& data, const std::vector<std::size_t>& rows, std::string_view x,
                           std::string_view y, std::string_view low = {}, std::string_view high = {});
 
@@ -56,16 +56,16 @@ struct Panel {
   std::string legend = "bottom right";  ///< position of the legend in gnuplot's syntax; empty: no legend
 };
 
-/// A figure is a grid of panels: up to three side by side, more in rows of two.
+/// A grid of panels: up to three in one row, more in rows of two.
 struct Figure {
   std::string title;
   std::vector<Panel> panels;
 };
 
-/// The gnuplot program that draws the figure as `stem`.svg and `stem`.png.
+/// Returns the gnuplot script that draws the figure as `stem`.svg and `stem`.png.
 std::string gnuplot_script(const Figure& figure, const std::filesystem::path& stem);
 
-/// Runs that program. Error: gnuplot is not installed (the message names the package), or it failed.
+/// Draws the figure. Fails if gnuplot fails or is not installed; the message names the package.
 Result<void> draw(const Figure& figure, const std::filesystem::path& stem);
 
 }  // namespace spectr::plot

@@ -27,7 +27,7 @@ double milliseconds_of(const http::Exchange& exchange) {
   return std::chrono::duration<double, std::milli>(exchange.duration).count();
 }
 
-/// One line of logfmt, values with blanks or quotes in quotes.
+/// Formats one line of logfmt. Values that contain blanks or quotes are quoted.
 std::string as_text(const http::Request& request, const http::Exchange& exchange) {
   const auto word = [](std::string_view text, std::size_t limit) {
     const bool is_plain = !text.empty() && text.find_first_of(" =\"") == std::string_view::npos;

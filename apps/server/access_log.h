@@ -10,17 +10,17 @@ namespace spectr::server {
 
 enum class LogFormat {
   text,  ///< "2026-11-28T13:00:00.123 info MESSAGE"
-  json,  ///< one object a line: time, level, message; for requests what AccessLog adds
+  json,  ///< one object per line: time, level, message; for requests, the fields of AccessLog
 };
 
-/// Logs every exchange on a line of its own, and counts them by status. Thread-safe.
+/// Logs each exchange on one line and counts exchanges by status. Thread-safe.
 class AccessLog {
  public:
   explicit AccessLog(LogFormat format) : format_(format) {}
 
-  /// Probes (/health, /v1/health, /metrics) that succeed are logged at level debug, everything else at info.
+  /// Logs successful probes (/health, /v1/health, /metrics) at level debug and everything else at info.
   void add(const http::Request& request, const http::Exchange& exchange);
-  /// Answers by HTTP status; http::Exchange::client_left counts those that nobody waited for.
+  /// Returns the number of answers by HTTP status. http::Exchange::client_left counts aborted requests.
   std::map<int, std::uint64_t> counts() const;
 
  private:

@@ -9,12 +9,12 @@
 namespace spectr::server {
 namespace {
 
-/// Returns a new id: nine letters and digits, as some templates want them.
+/// Returns a new id of nine letters and digits, the format that some chat templates require.
 std::string make_call_id() {
   constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuvwxyz";
   constexpr std::size_t length = 9;
   static std::atomic<std::uint64_t> number = std::random_device{}();
-  std::uint64_t rest = number++ * 0x9e3779b97f4a7c15;  // scatters neighbours
+  std::uint64_t rest = number++ * 0x9e3779b97f4a7c15;  // scatters consecutive numbers
   rest >>= 16;
   std::string id;
   for (; id.size() < length; rest /= digits.size()) id += digits[rest % digits.size()];

@@ -13,16 +13,16 @@
 
 namespace spectr::server {
 
-/// News of one answer.
+/// New parts of one answer.
 struct AnswerNews {
   AnswerDelta delta;
   std::vector<PromptProgress> progress = {};
-  std::optional<CompletionResult> result = {};  ///< set once, with the last news
-  bool called = false;                          ///< the answer has calls
+  std::optional<CompletionResult> result = {};  ///< set once, in the last update
+  bool called = false;                          ///< the answer contains tool calls
 };
 
-/// A request for completions and everything that its answer needs, as long as it takes. Its end cancels the
-/// completions.
+/// A request for completions with everything that its answer needs. Destroying it cancels
+/// the completions.
 struct ActiveRequest {
   ActiveRequest() = default;
   ~ActiveRequest() {
@@ -35,16 +35,16 @@ struct ActiveRequest {
     if (std::chrono::steady_clock::now() > deadline) completion->cancel(FinishReason::timeout);
   }
 
-  /// Takes what an answer has got since the last call, without waiting.
+  /// Returns the parts of an answer that are new since the last call. Does not block.
   AnswerNews take(std::size_t choice);
 
-  std::shared_ptr<void> handle;  ///< counts it in the service
+  std::shared_ptr<void> handle;  ///< counts the request as active in the service
   GenerationRequest request;
   std::shared_ptr<const PreparedRequest> prepared;
-  std::optional<AnswerHead> head;  ///< refers to the two above
+  std::optional<AnswerHead> head;  ///< refers to `request` and `prepared`
   std::shared_ptr<Completion> completion;
-  std::vector<ToolCallParser> parsers;  ///< of each answer, if tools are offered
-  std::vector<std::size_t> calls;       ///< found so far in each answer
+  std::vector<ToolCallParser> parsers;  ///< one per answer, if tools are offered
+  std::vector<std::size_t> calls;       ///< number of calls found so far in each answer
   std::chrono::steady_clock::time_point deadline;
 };
 

@@ -12,35 +12,35 @@
 
 namespace spectr::server {
 
-/// Why a request cannot be fulfilled. Thrown by what handles it, answered in one place.
+/// Error of a request. Handlers throw it; a single place converts it to an HTTP response.
 class ApiError : public std::exception {
  public:
   ApiError(int status, std::string type, std::string message)
       : status_(status), type_(std::move(type)), message_(std::move(message)) {}
 
-  /// The error of a call as an answer: the one place where a status follows from an ErrorCode.
+  /// Converts an error of a call. The only place that maps an ErrorCode to an HTTP status.
   static ApiError of(const Error& error);
   static ApiError invalid(std::string message) { return {400, "invalid_request_error", std::move(message)}; }
   static ApiError exceeds_context(std::size_t prompt, std::size_t context);
   static ApiError unauthenticated();
   static ApiError forbidden(std::string message) { return {403, "permission_error", std::move(message)}; }
   static ApiError not_found(std::string message) { return {404, "not_found_error", std::move(message)}; }
-  /// `allowed`: the methods that the path is for, as an Allow header lists them.
+  /// `allowed` lists the methods of the path in the format of an Allow header.
   static ApiError wrong_method(std::string_view method, std::string_view path, std::string_view allowed);
   static ApiError internal(std::string message) { return {500, "server_error", std::move(message)}; }
   static ApiError not_supported(std::string message) {
     return {501, "not_supported_error", std::move(message)};
   }
   static ApiError timeout(std::string message) { return {504, "timeout_error", std::move(message)}; }
-  /// The client shall come again in so many seconds.
+  /// `retry_after` is the number of seconds after which the client should retry.
   static ApiError unavailable(std::string message, int retry_after);
   static ApiError queue_full(std::size_t limit, int retry_after);
 
   int status() const { return status_; }
-  /// What the head of the answer tells.
+  /// Returns additional header fields of the response.
   const std::map<std::string, std::string>& headers() const { return headers_; }
   const char* what() const noexcept override { return message_.c_str(); }
-  /// {"error": {"code", "message", "type"}} and what the error adds.
+  /// Returns {"error": {"code", "message", "type"}} and members specific to the error.
   Json json() const;
   /// Returns the error in the form of Anthropic's API, with a member "type" of "error".
   Json named_json() const;

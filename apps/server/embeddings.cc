@@ -19,9 +19,9 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t max_inputs = 2048;  // of a request, as OpenAI has it
+constexpr std::size_t max_inputs = 2048;  // per request, as in OpenAI's API
 
-/// The little-endian bytes of 32-bit floats in base64.
+/// Encodes the little-endian bytes of 32-bit floats in base64.
 std::string base64_of(std::span<const float> numbers) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::vector<std::uint8_t> bytes;
@@ -41,7 +41,7 @@ std::string base64_of(std::span<const float> numbers) {
   return text;
 }
 
-/// The text of the parts [{"type": "text", "text"}, …].
+/// Concatenates the texts of parts [{"type": "text", "text"}, …].
 std::string text_of_parts(const JsonInput& content) {
   if (!content.is_array())
     throw ApiError::invalid(fmt::format("'input.content' must be a list of parts, got {}", shown(content)));
@@ -61,7 +61,7 @@ std::string text_of_parts(const JsonInput& content) {
   return text;
 }
 
-/// The tokens of one input: those of a prompt, or of an object with "prompt_string" or "content".
+/// Returns the tokens of one input: a prompt, or an object with "prompt_string" or "content".
 std::vector<Token> read_input(const JsonInput& input, const Tokenizer& tokenizer) {
   constexpr bool ends = true;
   if (!input.is_object()) return read_prompt(input, tokenizer, "input", ends);
@@ -85,12 +85,12 @@ std::vector<std::vector<Token>> read_inputs(const JsonInput& input, const Tokeni
   return all;
 }
 
-/// A request for embeddings, and how it is answered.
+/// A request for embeddings and the form of its answer.
 struct EmbeddingRequest {
   std::vector<std::vector<Token>> inputs;
   EmbeddingOptions options;
   bool base64 = false;
-  bool native = false;  ///< answered as llama.cpp's own
+  bool native = false;  ///< answered in llama.cpp's form
   std::string model;
 
   static EmbeddingRequest read(const Service& service, const std::string& body, bool native);
@@ -121,13 +121,13 @@ EmbeddingRequest EmbeddingRequest::read(const Service& service, const std::strin
                     *dimensions, width));
   }
   request.model = fields.string("model").value_or(service.name());
-  fields.string("user");  // means nothing here
+  fields.string("user");  // ignored
   fields.ignore_others();
   request.inputs = read_inputs(input != nullptr ? *input : *content, *models.tokenizer);
   return request;
 }
 
-/// Counts a request as active, and says when it has taken as long as it may.
+/// Counts a request as active and enforces its timeout.
 class TimedRequest {
  public:
   explicit TimedRequest(Service& service)
@@ -184,7 +184,7 @@ Json answer(Service& service, const EmbeddingRequest& request) {
   return {{"object", "list"}, {"data", data}, {"model", request.model}, {"usage", token_usage(tokens)}};
 }
 
-/// The documents of a request for ranks.
+/// Reads the documents of a rerank request.
 std::vector<std::string> read_documents(const JsonInput* list, std::string_view name) {
   const bool good = list != nullptr && list->is_array() && !list->empty() &&
                     std::ranges::all_of(*list, [](const JsonInput& one) { return one.is_string(); });
@@ -228,7 +228,7 @@ Json rerank(Service& service, const std::string& body) {
   const std::string model = fields.string("model").value_or(service.name());
   fields.ignore_others();
 
-  std::vector<std::pair<float, std::size_t>> ranks;  // score and document
+  std::vector<std::pair<float, std::size_t>> ranks;  // score and index of a document
   std::size_t tokens = 0;
   for (const std::string& document : documents) {
     timed.check();

@@ -7,14 +7,14 @@
 
 namespace spectr::server {
 
-/// {"input": text, tokens or a list of these} → embeddings, as OpenAI's /v1/embeddings has them. A body with
-/// "content" instead is answered as native_embeddings() does. Throw ApiError.
+/// Answers {"input": text, tokens or a list of these} with embeddings in the form of OpenAI's /v1/embeddings.
+/// A body with "content" instead is answered as by native_embeddings(). Throw ApiError.
 Json openai_embeddings(Service& service, const std::string& body);
 /// Returns embeddings in the form of llama.cpp's /embedding: a list, each a list of vectors.
 Json native_embeddings(Service& service, const std::string& body);
 
-/// {"query", "documents"} → how relevant each document is, the most relevant first; with "texts" instead of
-/// "documents" in the form of Text Embeddings Inference. Throws ApiError.
+/// Answers {"query", "documents"} with the relevance of each document in descending order. A body with
+/// "texts" instead is answered in the form of Text Embeddings Inference. Throws ApiError.
 Json rerank(Service& service, const std::string& body);
 
 }  // namespace spectr::server

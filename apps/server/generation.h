@@ -6,9 +6,9 @@
 
 namespace spectr::server {
 
-/// Queues the texts that a request asks for. The reply tells them, streamed or at once; it cancels them when
-/// it is dropped or their time is over. A request that asks for none is answered at once. Throws ApiError
-/// where there will be no answer.
+/// Queues the completions of a request. The reply sends them, streamed or complete, and cancels them when it
+/// is destroyed or the timeout expires. A request for no completion is answered immediately. Throws ApiError
+/// if the request cannot be answered.
 http::Answer begin_generation(Service& service, Api api, const http::Request& request,
                               const http::Wake& wake);
 

@@ -9,7 +9,7 @@
 namespace spectr::server {
 namespace {
 
-/// Looks at every byte of `given`, whatever it finds.
+/// Compares in time that does not depend on the position of a mismatch.
 bool same(std::string_view given, std::string_view key) {
   unsigned difference = given.size() == key.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -20,7 +20,7 @@ bool same(std::string_view given, std::string_view key) {
   return difference == 0;
 }
 
-/// No client can send blanks around a key.
+/// Trims whitespace, which clients cannot send around a key.
 std::string_view without_blanks(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(blanks);
@@ -28,7 +28,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// Control characters do not pass through a header.
+/// Returns false for keys with control characters, which headers cannot contain.
 bool can_be_sent(std::string_view key) {
   return std::ranges::none_of(key, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
 }

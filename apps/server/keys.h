@@ -8,19 +8,19 @@
 
 namespace spectr::server {
 
-/// The keys that open the server. None: it is open.
+/// The API keys of the server. If there are none, no key is required.
 class Keys {
  public:
-  /// One key, or several behind commas; blanks around a key are none of it. Error: a key is empty, or has a
+  /// Adds comma-separated keys. Whitespace around a key is ignored. Fails if a key is empty or contains a
   /// control character.
   Result<void> add_list(std::string_view list);
-  /// One key a line; empty lines and those that begin with # are left out, as are blanks around a key and a
-  /// byte order mark. Error: no such file, no key in it, or one with a
+  /// Adds one key per line. Empty lines and lines that begin with # are ignored, as are whitespace
+  /// around a key and a byte-order mark. Fails if the file is missing, has no key, or a key contains a
   /// control character.
   Result<void> add_file(const std::string& path);
 
   bool none() const { return keys_.empty(); }
-  /// Whether it is one of the keys. Takes the same time whichever key it is like, and however much.
+  /// Returns true if it is one of the keys. Takes the same time for all mismatches of the same length.
   bool contains(std::string_view key) const;
 
  private:

@@ -18,7 +18,7 @@
 namespace spectr::server {
 namespace {
 
-constexpr auto objects = "objects";  // the logger whose messages are JSON objects
+constexpr auto objects = "objects";  // name of the logger whose messages are JSON objects
 constexpr auto time_pattern = "%Y-%m-%dT%H:%M:%S.%e";
 
 class JsonFormatter final : public spdlog::formatter {
@@ -29,7 +29,7 @@ class JsonFormatter final : public spdlog::formatter {
     const bool is_object =
         std::string_view(message.logger_name.data(), message.logger_name.size()) == objects;
     const std::string object = is_object ? std::string(payload) : text_of(Json{{"message", payload}});
-    const std::string_view members = std::string_view(object).substr(1);  // with the closing brace
+    const std::string_view members = std::string_view(object).substr(1);  // includes the closing brace
     out.append(members.data(), members.data() + members.size());
     out.push_back('\n');
   }
@@ -50,7 +50,7 @@ bool has_room(int descriptor) {
 std::size_t LossySink::write(std::string_view bytes) const {
   std::size_t written = 0;
   while (written < bytes.size()) {
-    // What poll() promises is room for PIPE_BUF bytes.
+    // poll() guarantees room for PIPE_BUF bytes only.
     const std::string_view next = bytes.substr(written, PIPE_BUF);
     ssize_t count = ::send(descriptor_, next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count < 0 && errno == ENOTSOCK && has_room(descriptor_))
@@ -110,7 +110,7 @@ void make_stderr_lossy() {
   struct stat what{};
   const bool is_closed = ::fstat(STDERR_FILENO, &what) != 0;
   if (!is_closed && !S_ISFIFO(what.st_mode) && !S_ISCHR(what.st_mode)) return;
-  // A closed descriptor would be given to the next file or connection.
+  // A closed descriptor would be reused by the next file or connection.
   const char* const path = is_closed ? "/dev/null" : "/proc/self/fd/2";
   const int own = ::open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_APPEND | O_CLOEXEC);
   if (own < 0 || own == STDERR_FILENO) return;

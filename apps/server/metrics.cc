@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view own = "spectr_", llama = "llamacpp:", vllm = "vllm:";
 
-/// Metrics in the text format of Prometheus.
+/// Formats metrics in Prometheus' text format.
 class Text {
  public:
   void counter(std::string_view name, std::string_view help, double value, std::string_view prefix = own) {
@@ -25,7 +25,7 @@ class Text {
   void gauge(std::string_view name, std::string_view help, double value) {
     add(own, name, "gauge", help, value);
   }
-  /// Under llama.cpp's name, too.
+  /// Adds a counter under spectr's and llama.cpp's names.
   void shared_counter(std::string_view name, std::string_view help, double value) {
     for (const std::string_view prefix : {own, llama}) add(prefix, name, "counter", help, value);
   }
@@ -53,7 +53,7 @@ class Text {
     fmt::format_to(std::back_inserter(text_), "{0}{1}_sum {2}\n{0}{1}_count {3}\n", prefix, name,
                    histogram.sum(), histogram.all());
   }
-  /// Under vLLM's name, too.
+  /// Adds a histogram under spectr's and vLLM's names.
   template <std::size_t ranges>
   void shared_histogram(std::string_view name, std::string_view help, const Histogram<ranges>& numbers) {
     for (const std::string_view prefix : {own, vllm}) histogram(name, help, numbers, prefix);

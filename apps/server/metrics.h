@@ -8,8 +8,8 @@
 
 namespace spectr::server {
 
-/// What the server counts, in the text format of Prometheus. `answers`: their number by HTTP status. Names
-/// that llama.cpp has, too, stand there twice: with the prefixes spectr_ and llamacpp:.
+/// Returns the metrics of the server in Prometheus' text format. `answers` counts answers by HTTP status.
+/// Metrics that llama.cpp also has are listed twice, with the prefixes spectr_ and llamacpp:.
 std::string metrics_of(const SlotPool& slots, const std::map<int, std::uint64_t>& answers);
 
 }  // namespace spectr::server

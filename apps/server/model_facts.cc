@@ -17,7 +17,7 @@ namespace {
 
 using SystemTime = std::chrono::system_clock::time_point;
 
-/// When the model's file was written; the epoch where that is not known.
+/// Returns the modification time of the model file, or the epoch if it is unknown.
 std::string modified_at(const std::string& path) {
   std::error_code failure;
   const auto time = std::filesystem::last_write_time(path, failure);
@@ -26,14 +26,14 @@ std::string modified_at(const std::string& path) {
               : std::chrono::time_point_cast<SystemTime::duration>(std::chrono::file_clock::to_sys(time)));
 }
 
-/// "7.2M", "1.5B".
+/// Formats a count as in "7.2M" or "1.5B".
 std::string rounded_count(std::uint64_t count) {
   const double number = static_cast<double>(count);
   if (number >= 1e9) return fmt::format("{:.1f}B", number * 1e-9);
   return number >= 1e6 ? fmt::format("{:.1f}M", number * 1e-6) : fmt::format("{:.1f}K", number * 1e-3);
 }
 
-/// The format of most of the numbers.
+/// Returns the format of the largest number of weights.
 std::string quantization_of(const Gguf& file) {
   std::map<std::uint32_t, std::uint64_t> numbers;
   std::uint32_t most = 0;
@@ -56,7 +56,7 @@ Json details_of_model(const Transformer& model) {
           {"quantization_level", quantization_of(file)}};
 }
 
-/// A value of the file's metadata. Arrays are left out, as they may be long, and so is what JSON cannot say.
+/// Converts a metadata value. Arrays, which can be long, and values that JSON cannot represent become null.
 Json metadata_json(const GgufValue& value) {
   return std::visit(
       []<class T>(const T& held) -> Json {

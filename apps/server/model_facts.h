@@ -8,13 +8,13 @@
 
 namespace spectr::server {
 
-/// A time in UTC, as in "2026-01-31T12:00:00.123456Z".
+/// Formats a time in UTC as in "2026-01-31T12:00:00.123456Z".
 std::string timestamp_of(std::chrono::system_clock::time_point time);
 
-/// Facts of the target's file. They are read once, because a file may change while it is served.
+/// Facts about the target's file, read once because the file may change while it is served.
 struct ModelFacts {
-  Json listing;   ///< {"modified_at", "size", "digest", "details"}, as Ollama lists models
-  Json metadata;  ///< of the file, by its keys; null stands for arrays
+  Json listing;   ///< {"modified_at", "size", "digest", "details"} in Ollama's form
+  Json metadata;  ///< metadata of the file by key; arrays are null
 
   static ModelFacts of(const EngineModels& models);
 };

@@ -42,7 +42,7 @@ bool is_domain(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, is_part);
 }
 
-/// An origin: its scheme and its host, whose port is always there where the scheme has a default.
+/// A web origin: scheme and host. The port is filled in if the scheme has a default.
 struct Origin {
   std::string scheme;
   HostName host;
@@ -64,14 +64,14 @@ struct Origin {
   }
 };
 
-/// Whether a page of this origin comes from the host that it asks. The scheme is unknown: a proxy may
-/// encrypt.
+/// Returns true if a page of this origin was served by the requested host. The request's scheme is unknown,
+/// since a proxy may terminate TLS.
 bool is_of(const Origin& origin, const HostName& host) {
   const auto usual = default_port(origin.scheme);
   return usual && same_name(origin.host.name, host.name) && origin.host.port == host.port.value_or(*usual);
 }
 
-/// Whether the port of a known host is that of a host that was asked for; a default port is never sent.
+/// Returns true if the requested port matches that of a known host. Clients omit default ports.
 bool reaches(const HostName& known, const HostName& asked) {
   if (!known.port || known.port == asked.port) return true;
   return !asked.port && (known.port == default_port("http") || known.port == default_port("https"));
@@ -147,7 +147,7 @@ http::Headers Origins::permission(const http::Request& request) const {
   if (!any) headers.add("Vary", "Origin");
   if (request.method != "OPTIONS") return headers;
   headers.add("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-  // Whatever headers the page's library likes to send: they change nothing.
+  // Allows all requested headers: they have no effect.
   headers.add("Access-Control-Allow-Headers",
               std::string(request.headers.get("Access-Control-Request-Headers")));
   headers.add("Access-Control-Max-Age", "3600");

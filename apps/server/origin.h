@@ -9,35 +9,35 @@
 
 namespace spectr::server {
 
-/// A host as a Host header or an origin writes it: "name", "name:port", "[::1]:port".
+/// A host as in a Host header or an origin: "name", "name:port", "[::1]:port".
 struct HostName {
   std::string name;         ///< an IPv6 address in brackets
-  std::optional<int> port;  ///< none: the default of whatever scheme
+  std::optional<int> port;  ///< none: the scheme's default
 
-  /// None: no client ever sends such a host. A bare IPv6 address gets its brackets.
+  /// Parses a host; a bare IPv6 address gets brackets. Returns nothing if it is malformed.
   static std::optional<HostName> read(std::string_view text);
 };
 
-/// Whether this machine alone can reach a server that is bound to `host`: "localhost", or a loopback address
-/// in any spelling, with brackets or without.
+/// Returns true if a server bound to `host` is reachable only from this machine: "localhost" or a loopback
+/// address in any notation, with or without brackets.
 bool is_loopback(std::string_view host);
 
-/// Whether a browser may call a page's origin so: "scheme://host" or "scheme://host:port", and nothing
-/// behind.
+/// Returns true if a text is a valid origin: "scheme://host" or "scheme://host:port",
+/// without a path.
 bool is_origin(std::string_view text);
 
-/// What pages of other origins may do: nothing, unless an origin is named.
+/// Access policy for pages of other origins. By default, none have access.
 class Origins {
  public:
-  /// host: the address that the server is bound to; names: the hosts that a server on a local address answers
-  /// to besides the local names, with a port only to that port; allowed: origins, "localhost" for those of
-  /// this machine, or "*" for any.
+  /// `host` is the address that the server is bound to. `names` are hosts that a server on a loopback address
+  /// answers to in addition to local names; a port restricts one to that port. `allowed` are origins,
+  /// "localhost" for those of this machine, or "*" for all.
   Origins(const std::string& host, std::vector<std::string> names, std::vector<std::string> allowed);
 
-  /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
-  /// to this machine while the server is bound to the local address only.
+  /// Throws ApiError if the request comes from a page of a foreign origin. A server on a loopback address
+  /// also rejects unknown host names (DNS rebinding).
   void check(const http::Request& request) const;
-  /// What tells the browser that the page may read the answer, where it may.
+  /// Returns the CORS headers that permit the page to read the answer, if it may.
   http::Headers permission(const http::Request& request) const;
 
  private:

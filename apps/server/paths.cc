@@ -9,14 +9,14 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t max_path = 200;  // bytes, in a message
+constexpr std::size_t max_path = 200;  // bytes quoted in a message
 
 bool is_at(std::string_view asked, std::string_view path) {
   const bool below = path.size() > 1 && path.ends_with('/');
   return below ? asked.starts_with(path) && asked.size() > path.size() : asked == path;
 }
 
-/// Whether a list as "GET, HEAD" has this one.
+/// Returns true if a list such as "GET, HEAD" contains the method.
 bool has(std::string_view methods, std::string_view method) {
   constexpr std::string_view between = ", ";
   for (std::size_t begin = 0; begin <= methods.size();) {

@@ -9,17 +9,17 @@
 
 namespace spectr::server {
 
-/// Answers what is asked at a path. Throws ApiError.
+/// Handles the requests to a path. Throws ApiError.
 using Handle = std::function<http::Answer(const http::Request& request, const http::Wake& wake)>;
 
-/// Which paths there are, for which methods, and what answers there.
+/// Maps paths and methods to handlers.
 class Paths {
  public:
-  /// `methods` as an Allow header lists them; they must outlive this. A path of several parts that ends in a
-  /// slash stands for those below it.
+  /// Adds a path. `methods` has the format of an Allow header and must outlive this. A path of several parts
+  /// that ends in a slash matches all paths below it.
   void add(std::string path, std::string_view methods, Handle handle);
 
-  /// Throws ApiError: with status 404 where there is no such path, with 405 where it is for other methods.
+  /// Returns the handler. Throws ApiError with status 404 for an unknown path and 405 for a wrong method.
   const Handle& find(const http::Request& request) const;
 
  private:

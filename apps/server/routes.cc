@@ -23,10 +23,10 @@ using http::Request;
 using http::Response;
 using http::Wake;
 
-// Methods that a path is for.
+// Allowed methods of paths.
 constexpr std::string_view readable = "GET, HEAD, OPTIONS", writable = "OPTIONS, POST";
 
-/// Whether everybody may ask for it, key or not.
+/// Returns true if the request needs no API key.
 bool is_public(const Request& request) {
   constexpr std::string_view paths[] = {"/health",    "/v1/health", "/models",
                                         "/v1/models", "/api/tags",  "/api/version"};
@@ -34,7 +34,7 @@ bool is_public(const Request& request) {
          request.path.starts_with("/v1/models/") || std::ranges::find(paths, request.path) != std::end(paths);
 }
 
-/// The key of "Bearer KEY"; the scheme's name is the same whatever its case (RFC 9110, section 11.1).
+/// Returns the key of "Bearer KEY". The scheme is case-insensitive (RFC 9110, section 11.1).
 std::optional<std::string_view> bearer_of(std::string_view authorization) {
   constexpr std::string_view scheme = "bearer";
   const std::size_t blank = authorization.find(' ');
@@ -50,7 +50,7 @@ void check_key(const Request& request, const Keys& keys) {
   if (!good) throw ApiError::unauthenticated();
 }
 
-/// Whether a Content-Encoding leaves the body as it is: nothing but "identity", once or several times.
+/// Returns true if a Content-Encoding leaves the body unchanged: a possibly empty list of "identity".
 bool is_identity(std::string_view encodings) {
   for (std::size_t begin = 0; begin < encodings.size();) {
     const std::size_t end = std::min(encodings.find(',', begin), encodings.size());
@@ -81,7 +81,7 @@ Routes::Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFo
   add_texts(service);
 }
 
-/// Before the body is read: who asks, for what, and in which form.
+/// Checks a head before the body is read: origin, key, path, method and form of the body.
 std::optional<Response> Routes::refuse(const Request& head) const {
   try {
     origins_.check(head);

@@ -14,7 +14,7 @@
 
 namespace spectr::server {
 
-/// A file of the page at "/", as it is built into the program.
+/// A file of the web page at "/", embedded in the program.
 struct PageFile {
   std::string_view path;
   std::string_view type;
@@ -22,17 +22,17 @@ struct PageFile {
 };
 
 std::span<const PageFile> page_files();
-/// The file of that path; null: there is none.
+/// Returns the file of a path, or null if there is none.
 const PageFile* find_page_file(std::string_view path);
 
-/// Everything that the server answers.
+/// Handler of all requests to the server.
 class Routes final : public http::Handler {
  public:
   /// The service must outlive it.
   Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFormat log = LogFormat::text);
 
   std::optional<http::Response> refuse(const http::Request& head) const override;
-  /// Only bodies take long.
+  /// Only requests with a body can take long.
   bool is_brief(const http::Request& request) const override { return request.method != "POST"; }
   http::Headers headers(const http::Request& request) const override { return origins_.permission(request); }
   http::Answer handle(const http::Request& request, const http::Wake& wake) const override;

@@ -9,7 +9,7 @@ namespace {
 constexpr std::chrono::milliseconds between_looks{20};
 constexpr std::chrono::seconds to_say_goodbye{2};
 
-/// Waits until it is so, at most until `end` or until `hurry`, where there is one, says true.
+/// Waits until `so` returns true, `end` is reached, or `hurry`, if given, returns true.
 void wait_until(const std::function<bool()>& so, std::chrono::steady_clock::time_point end,
                 const std::function<bool()>& hurry) {
   while (!so() && std::chrono::steady_clock::now() < end && !(hurry && hurry()))

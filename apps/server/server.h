@@ -19,38 +19,38 @@ struct ServerOptions {
   Keys keys;
   bool metrics = false;
   LogFormat log = LogFormat::text;
-  std::vector<std::string> names;  ///< which a local server answers to besides the local ones
-  std::vector<std::string> cors;   ///< the allowed CORS origins; "localhost": this machine's; "*": any
+  std::vector<std::string> names;  ///< host names that a local server accepts in addition to local ones
+  std::vector<std::string> cors;   ///< allowed CORS origins; "localhost": this machine's; "*": any
 };
 
 /// The HTTP server in front of a Service.
 class Server {
  public:
-  /// Listens, and answers that the model is being loaded. Error: the address cannot be had, or what TLS
-  /// needs.
+  /// Starts to listen; requests are answered with "loading" until load() returns. Fails if the address is
+  /// unavailable or the TLS files are invalid.
   static Result<std::unique_ptr<Server>> listen(ServerOptions options);
   ~Server();
 
-  /// Loads the models; what is asked from now on is answered.
+  /// Loads the models. Requests are served from then on.
   Result<void> load();
   int port() const { return http_->port(); }
-  /// False once connections are no longer taken: after stop(), or where the system broke the socket.
+  /// Returns false once connections are no longer accepted: after stop(), or if the socket failed.
   bool listening() const { return http_->listening(); }
 
-  /// Whether texts can be written. Error: the model cannot be computed any more; no new texts are taken then.
+  /// Fails if the model can no longer be computed. No new completions are accepted in that case.
   Result<void> check_alive() { return service_.check_alive(); }
 
-  /// Tells /health that it is not ready, and every connection that its answer is the last, but goes on
-  /// answering for so long: a balancer stops sending requests before any is refused. `hurry` as of stop().
+  /// Makes /health report not ready and announces the end on every connection, but serves requests for
+  /// `notice`, so that load balancers stop sending requests before any is refused. `hurry`: see stop().
   void announce_end(std::chrono::seconds notice, const std::function<bool()>& hurry = {});
-  /// Takes no new texts, lets those that are being written end for so long, cancels the rest, and closes.
-  /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
-  /// patience at most, whatever clients do (a long text that is just being tokenized ends first).
+  /// Stops accepting completions, lets running ones finish for up to `patience`, cancels the rest, and
+  /// closes. `hurry` is polled; true ends the waiting immediately. Takes at most a few seconds longer than
+  /// `patience` (tokenization of a long text that is in progress is not interrupted).
   void stop(std::chrono::seconds patience, const std::function<bool()>& hurry = {});
 
  private:
   explicit Server(ServerOptions options);
-  /// Waits until every answer has been given, at most until `end`.
+  /// Waits until all requests have been answered, but at most until `end`.
   void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) const;
 
   Service service_;

@@ -26,7 +26,7 @@ Result<void> Service::load() {
              defaults.speculative.rule(models.draft_count(), models.trained == nullptr));
   const bool wanted = !models.drafts.empty() || usual->reads(Setting::costs);
   if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
-  // Impossible defaults are reported now instead of to every request that relies on them.
+  // Invalid defaults are reported now rather than for every request that uses them.
   SPECTR_TRY_VOID(engine_->resolve(defaults.speculative, defaults.sampling));
   facts_ = ModelFacts::of(models);
   phase_ = Phase::ready;

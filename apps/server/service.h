@@ -16,56 +16,56 @@
 
 namespace spectr::server {
 
-/// Maximum nodes of a token tree; the sessions of all slots are started for it.
+/// Maximum nodes of a token tree. The sessions of all slots are started with this size.
 inline constexpr std::size_t max_nodes = 65;
 
 struct ServiceOptions {
-  EngineOptions engine;               ///< `slots.max_nodes` is not read
-  std::chrono::seconds timeout{600};  ///< for a request, its waiting included
+  EngineOptions engine;               ///< `slots.max_nodes` is ignored
+  std::chrono::seconds timeout{600};  ///< per request, including time in the queue
   RequestDefaults defaults;
-  EmbeddingOptions embeddings;  ///< of requests that do not say
-  /// The folder of files with sequences of slots; empty: none are written or read.
+  EmbeddingOptions embeddings;  ///< defaults for requests
+  /// Folder of the files of saved slots; empty: saving and restoring are disabled.
   std::filesystem::path slot_files = {};
-  std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
+  std::vector<std::string> aliases;  ///< model names for clients, preferred one first; empty: file name
 };
 
-/// The engine behind the HTTP interface, and whether it is loaded yet.
+/// The engine behind the HTTP interface and its state.
 class Service {
  public:
   explicit Service(ServiceOptions options) : options_(std::move(options)) {
     options_.engine.slots.max_nodes = max_nodes;
   }
 
-  /// Loads the models. Until then asking for them throws an ApiError with status 503.
+  /// Loads the models. Before that, using them throws an ApiError with status 503.
   Result<void> load();
-  /// Is ready no more, though texts are taken still: who looks whether it is goes elsewhere before any is
-  /// refused.
+  /// Reports not ready but still accepts completions, so that load balancers route requests elsewhere before
+  /// any is refused.
   void announce_end() { phase_ = Phase::ending; }
-  /// Takes no new texts.
+  /// Stops accepting completions.
   void drain() { phase_ = Phase::draining; }
-  /// The same for good where a model cannot be computed any more, which it gives as an error.
+  /// Fails if the model can no longer be computed; no completions are accepted from then on.
   Result<void> check_alive();
-  /// Cancels every text that is left.
+  /// Cancels all running completions.
   void cancel_all() {
     if (loaded()) engine_->cancel_all();
   }
 
   bool loaded() const { return phase_ != Phase::loading; }
-  /// Counts a request as active for as long as somebody holds the handle.
+  /// Counts a request as active for the lifetime of the handle.
   std::shared_ptr<void> begin_request();
   bool idle() const { return active_requests_ == 0; }
   const ServiceOptions& options() const { return options_; }
   const Engine& engine() const;
   const EngineModels& models() const { return engine().models(); }
-  /// Throws as engine() does.
+  /// Throws like engine().
   const ModelFacts& model_facts() const;
-  /// The model's name for clients.
+  /// Returns the model name that clients see.
   std::string name() const;
-  /// Throws where texts should not be sent: none are taken, or soon none will be.
+  /// Throws if the service does not accept completions or is about to stop.
   void check_ready() const;
   /// Returns the engine for new completions. Throws if none are accepted.
   Engine& open_engine();
-  /// A guess when a slot may be free.
+  /// Estimates the seconds until a slot is free.
   int retry_after() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t max_shown = 200;  // bytes of a name, in a message
+constexpr std::size_t max_shown = 200;  // bytes of a name in a message
 
 std::size_t slot_of(std::string_view path) {
   const std::string_view digits = path.substr(path.rfind('/') + 1);
@@ -26,7 +26,7 @@ std::size_t slot_of(std::string_view path) {
   return slot;
 }
 
-/// The file that a body names, in the folder for such files.
+/// Returns the path of the file that a body names, in the folder of saved slots.
 std::filesystem::path file_of(const Service& service, const std::string& body, std::string& name) {
   const JsonInput json = parse_body(body);
   Fields fields(json);

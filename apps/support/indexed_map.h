@@ -10,9 +10,9 @@
 
 namespace spectr {
 
-/// The members of a JSON object in the order in which they were put in, found by a hash of their names that
-/// nobody can foresee: an object with very many members costs no more than its length. Safe to read from
-/// several threads at once only while it is small, as the first search among many members makes their table.
+/// The members of a JSON object in insertion order, indexed by a randomly seeded hash of their names, so that
+/// objects with many members take linear time. Concurrent reads are safe only while it is small: the first
+/// lookup in a large object builds the index.
 template <class Key, class T, class IgnoredLess, class Allocator>
 class IndexedMap : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> {
   using Base = nlohmann::ordered_map<Key, T, IgnoredLess, Allocator>;
@@ -60,7 +60,7 @@ class IndexedMap : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> 
   }
 
  private:
-  static constexpr std::size_t few = 8;  // compared one by one
+  static constexpr std::size_t few = 8;  // searched linearly up to this size
 
   template <class Name>
   std::ptrdiff_t place(const Name& name) const {
@@ -86,8 +86,8 @@ class IndexedMap : public nlohmann::ordered_map<Key, T, IgnoredLess, Allocator> 
     known_ = 0;
   }
 
-  mutable std::unordered_multimap<std::size_t, std::size_t> places_;  // of names, by their hash
-  mutable std::size_t known_ = 0;                                     // members that are in there
+  mutable std::unordered_multimap<std::size_t, std::size_t> places_;  // indices by hash of the name
+  mutable std::size_t known_ = 0;                                     // number of indexed members
 };
 
 }  // namespace spectr

@@ -7,12 +7,12 @@
 
 namespace spectr {
 
-/// What is told: members in the order in which they were put in.
+/// JSON that the program writes, with members in insertion order.
 using Json = nlohmann::ordered_json;
-/// What strangers send, members in that order, too; one with very many members costs no more than its length.
+/// JSON from untrusted input, with members in insertion order; many members cost linear time.
 using JsonInput = nlohmann::basic_json<IndexedMap>;
 
-/// On one line. Bytes that are not UTF-8 become U+FFFD.
+/// Serializes on one line. Bytes that are not UTF-8 become U+FFFD.
 inline std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -14,16 +14,16 @@
 #include "spectr/base/result.h"
 #include "spectr/base/utf8.h"
 
-// JSON that somebody else wrote: as long, as deep and as wrong as it likes.
+// Parsing of untrusted JSON, which can be large, deeply nested or malformed.
 namespace spectr {
 
-/// Lists and objects in each other that are read; every level costs stack when they are copied or printed.
+/// Maximum nesting depth of lists and objects; copying and printing use stack for every level.
 constexpr std::size_t max_json_depth = 32;
 
-/// Bytes of what strangers wrote that stand in a message.
+/// Maximum number of bytes of untrusted input that are quoted in a message.
 constexpr std::size_t max_shown = 40;
 
-/// The first `limit` bytes of a text and "…", or all of it if it is not longer. No character is cut in two.
+/// Returns the first `limit` bytes of a text and "…", or all of it if it fits. Never splits a character.
 inline std::string shortened(std::string_view text, std::size_t limit) {
   std::size_t end = 0;
   while (end < text.size()) {
@@ -34,18 +34,18 @@ inline std::string shortened(std::string_view text, std::size_t limit) {
   return std::string(text);
 }
 
-/// A value in a message.
+/// Formats a value for a message.
 template <class Json>
 std::string shown(const Json& value) {
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), max_shown);
 }
 
-/// Looks at a text without making values of it, as far as the first thing that is refused.
+/// Checks a text without building values, up to the first violation.
 class JsonInspection final : public JsonInput::json_sax_t {
  public:
   explicit JsonInspection(std::size_t max_values) : left_(max_values), max_values_(max_values) {}
 
-  /// What is wrong; nothing: the text may be read.
+  /// Returns the first violation, or nothing if the text is acceptable.
   const std::optional<Error>& refusal() const { return refusal_; }
 
   bool null() override { return value(); }
@@ -63,8 +63,8 @@ class JsonInspection final : public JsonInput::json_sax_t {
     return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, max_shown)));
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
-    // The parser's own number and place ("[json.exception…] parse error at line 1, column 2: …") are left
-    // out, as is what it had read. The rest needs no escaping: it quotes nothing but numbers.
+    // The parser's own prefix ("[json.exception…] parse error at line 1, column 2: …") and the text that it
+    // had read are left out. The rest needs no escaping: it quotes only numbers.
     std::string_view reason = failure.what();
     const auto* at = dynamic_cast<const JsonInput::parse_error*>(&failure);
     reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
@@ -94,16 +94,16 @@ class JsonInspection final : public JsonInput::json_sax_t {
   }
 
   std::size_t left_, max_values_;
-  std::vector<std::set<std::string>> names_;  // of the lists and objects that are open; a list has none
+  std::vector<std::set<std::string>> names_;  // member names of the open objects; empty for a list
   std::optional<Error> refusal_;
 };
 
-/// The value that a text is. Error: it is no JSON, deeper than `max_json_depth`, has more values than that,
-/// or an object in it has a name twice, of which others may take another one; says so without a subject. Time
-/// and memory are those of the text's length.
+/// Parses a text. Fails if it is not JSON, nests deeper than `max_json_depth`, has more than `max_values`
+/// values, or repeats a name within an object, which parsers resolve differently. Error messages have no
+/// subject. Linear time and memory.
 inline Result<JsonInput> parse_json(const std::string& text,
                                     std::size_t max_values = std::numeric_limits<std::size_t>::max()) {
-  // Not by the parser's callback, which takes as long as the square of what a list holds.
+  // Not the parser's callback, which takes quadratic time in the length of a list.
   JsonInspection inspection(max_values);
   JsonInput::sax_parse(text, &inspection);
   if (inspection.refusal()) return std::unexpected(*inspection.refusal());

@@ -10,8 +10,8 @@
 
 namespace spectr {
 
-/// A file to read from, as bytes. Error: it cannot be opened, or is a directory, which can be opened but not
-/// read. Whether reading failed is asked afterwards: bad().
+/// Opens a file for binary reading. Fails if it cannot be opened or is a directory, which can be opened but
+/// not read. Callers must check bad() after reading.
 inline Result<std::ifstream> open_file(const std::filesystem::path& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed))

@@ -5,7 +5,7 @@
 
 namespace spectr {
 
-/// A seed for a text that was given none: 53 bits, what every reader of JSON can hold.
+/// Returns a random seed of 53 bits, which every JSON reader can represent exactly.
 inline std::uint64_t random_seed() {
   std::random_device device;
   return (static_cast<std::uint64_t>(device()) << 21) ^ device();

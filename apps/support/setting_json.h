@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-/// Returns the value that options have for a setting: a number, true or false, a list of numbers, or the word
-/// of a choice.
+/// Returns the value of a setting in `options`: a number, a boolean, a list of numbers, or the
+/// name of a choice.
 inline Json json_of(const MethodSetting& setting, const MethodOptions& options) {
   return std::visit(
       [&]<class Place>(const Place& place) -> Json {

@@ -1,4 +1,4 @@
-// Yin et al., figure 3 right: what a batch saves at a single token.
+// Yin et al., figure 3 right: rejections that a batch saves at a single token.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ struct Case {
   Distribution p, q;
   double (*improvement)(std::size_t sequences);
   bool is_uniform() const { return p.size() > 2; }
-  /// What the paper prints: of M sequences, and as M grows.
+  /// Returns the paper's formula for M sequences; limit() is the one for M → ∞.
   const char* formula() const {
     if (is_uniform()) return "(1 − 1/r) − (1 − 1/r)^M";
     return p[1] > q[1] ? "|u − v| (1 − u^(M − 1))" : "|u − v| (1 − (1 − u)^(M − 1))";
@@ -26,7 +26,7 @@ struct Case {
   const char* limit() const { return is_uniform() ? "1 − 1/r" : "|u − v|"; }
 };
 
-/// Vocabularies of which q keeps two tokens: the closed form goes to 0 as they grow.
+/// Vocabularies of which q keeps two tokens: the closed form tends to 0 as they grow.
 constexpr std::size_t vocabularies[] = {12, 120, 1200, 12000};
 constexpr std::size_t kept = 2;
 
@@ -45,7 +45,7 @@ std::vector<Case> cases() {
            [](std::size_t M) { return bernoulli_batch_improvement(0.9, 0.5, M); }}};
 }
 
-/// TV(p, q), what one draft rejects, minus the rejections of M drafts in real draws.
+/// Returns TV(p, q), the rejection of one draft, minus the rejections of M drafts in simulated draws.
 Result<Average> simulate(const Case& c, std::size_t sequences, std::size_t runs, std::uint64_t seed) {
   SPECTR_TRY(const PlanRule* rule, find_plan("recursive"));
   SPECTR_TRY(const auto plan, rule->build(DraftDistributions(c.p, sequences), c.q, {}));
@@ -86,7 +86,7 @@ Result<Report> batch_improvement(const Context& context) {
     panel.series.push_back({c.name, Style::line, colour, points(data, rows, "sequences", "closed_form")});
     panel.series.push_back({"", Style::bars, colour, points(data, rows, "sequences", "mean", "low", "high")});
     ++colour;
-    // As M grows all that recursive rejection cannot lose is saved: TV(p, q) of laws with one support.
+    // The saving tends to the rejection of one draft as M grows: TV(p, q) for equal supports.
     summary.push_back(
         {c.name + ", limit M → ∞ is TV(p, q)", fmt::format("{:.6f}", total_variation(c.p, c.q)), c.limit()});
     summary.push_back(

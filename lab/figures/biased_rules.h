@@ -6,7 +6,7 @@
 
 namespace spectr::lab {
 
-/// The two corrections by the names that they have in data, plans, methods and legends.
+/// The two corrections and their names in data, plans, methods and legends.
 struct BiasedRule {
   const char* name;
   const char* plan;

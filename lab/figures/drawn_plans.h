@@ -4,7 +4,7 @@
 
 namespace spectr::lab {
 
-/// A plan by the name that it has in the table of plans, with its title in legends and one colour in all
+/// A plan with its name in the table of plans, its title in legends and its colour, which is the same in all
 /// pictures.
 struct DrawnPlan {
   const char* name;

@@ -4,11 +4,11 @@
 
 namespace spectr::lab {
 
-/// What Yin et al. print of a Markov pair whose generator they do not print: 7 states, T = 50.
+/// Values of Yin et al. for a Markov pair whose generator is not published: 7 states, T = 50.
 inline constexpr const char* paper_rejections = "16.41 (another pair)";
 inline constexpr const char* paper_acceleration = "3.05 (another pair)";  // 50/16.41
 
-// One function per experiment; the table in lab/experiment.cc says what each shows.
+// One function per experiment; the table in lab/experiment.cc describes them.
 Result<Report> plan_acceptance(const Context& context);
 Result<Report> spectr_bernoulli(const Context& context);
 Result<Report> spectr_uniform(const Context& context);

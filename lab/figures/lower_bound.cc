@@ -25,7 +25,7 @@ constexpr std::size_t states = 7, horizon = 50;
 constexpr int steps = 10;
 constexpr double step = 0.02;  // of ε
 
-/// What is drawn at random to accept a draft: a share of min(1, q/p), which keeps the rule unbiased, or of
+/// A random rule for accepting a draft: a random share of min(1, q/p), which keeps the rule unbiased, or of
 /// twice q/p, which does not.
 struct RandomRule {
   const char* name;
@@ -36,8 +36,8 @@ struct RandomRule {
 constexpr RandomRule random_rules[] = {{"unbiased", "b = u min(1, q/p), u random: unbiased", 1.0, 0},
                                        {"any", "b = min(1, u q/p), u random up to 2", 2.0, 1}};
 
-/// A rule of random b with the best correction, all the same at every place of a text but for chance; one
-/// scale for the whole text, so that rules differ.
+/// Returns the result of a rule with random b and the best correction at every position. A single random
+/// scale per sequence makes the rules differ.
 BiasedText random_text(const MarkovPair& pair, const RandomRule& rule, std::mt19937& generator) {
   const double scale = uniform53(generator);
   return biased_text(pair, [&](std::size_t n, std::size_t x) {
@@ -52,12 +52,12 @@ BiasedText random_text(const MarkovPair& pair, const RandomRule& rule, std::mt19
   });
 }
 
-/// Rules of any b and any P, on the decoder that ends a block at every rejection (algorithm 2): the largest
-/// |enumerated corrections − Σ E R| over `rules` of them.
+/// Tests rules with arbitrary b and P on the decoder that ends a block at every rejection (algorithm 2).
+/// Returns the largest |enumerated corrections − Σ E R| over `rules` of them.
 Result<double> any_rules_off(const MarkovPair& pair, std::size_t rules, std::mt19937& generator) {
   double off = 0.0;
   for (std::size_t i = 0; i < rules; ++i) {
-    std::vector<RejectionRule> rows;  // by step and, inside, last token
+    std::vector<RejectionRule> rows;  // by step, then by last token
     for (std::size_t row = 0; row < pair.horizon() * pair.states(); ++row) {
       RejectionRule& rule = rows.emplace_back();
       double total = 0.0;
@@ -85,7 +85,7 @@ Result<double> any_rules_off(const MarkovPair& pair, std::size_t rules, std::mt1
   return off;
 }
 
-/// Over the rows of a table: what the claims are about.
+/// The extreme values over the rows of a table that the claims bound.
 struct Extremes {
   double least_unbiased = std::numeric_limits<double>::infinity();  // rejections of unbiased rules / bound
   double least_biased = std::numeric_limits<double>::infinity();    // bias of rules that reject less
@@ -120,7 +120,7 @@ Result<Report> lower_bound(const Context& context) {
     for (std::size_t run = 0; run < runs; ++run)
       add(rule.name, static_cast<double>(run), random_text(pair, rule, generator));
   }
-  // The decoder itself, on a pair that can be enumerated.
+  // Checks the decoder itself, on a pair that can be enumerated.
   const MarkovPair small = MarkovPair::random(3, 4, context.seed);
   double tv = 0.0, off = 0.0;
   for (const double epsilon : {-0.05, -0.2}) {

@@ -1,5 +1,5 @@
 // MTAD, lemmas 3.4 and A.1 and theorems 3.5 and 3.6: measured perplexities and lengths against their bounds.
-// Lemma 3.4 is not true of the error of whole drafts, theorem 3.5 only of joint decoding after MTAD's
+// Lemma 3.4 does not hold for the error of whole drafts, and theorem 3.5 only for joint decoding after MTAD's
 // contexts.
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr std::size_t states = 8, length = 4;
 constexpr double noise = 0.6;
 constexpr double taus[] = {0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95};
 
-/// ln PPL_q of exact greedy MTJD with blocks of `block` tokens, from a uniformly drawn start.
+/// Returns ln PPL_q of exact greedy MTJD with blocks of `block` tokens, from a uniformly drawn start.
 double joint_log_perplexity(const MarkovPair& pair, std::size_t block) {
   double sum = 0.0;
   for (std::size_t x = 0; x < pair.states(); ++x) sum += joint_decoding_cost(pair, x, block).back();
@@ -37,7 +37,7 @@ Panel panel(const DataTable& data, std::string title, const char* measured, cons
           std::move(legend)};
 }
 
-/// Lemma 3.4 by measured perplexity over bound: above 1 it is violated.
+/// Returns a panel of lemma 3.4, measured perplexity divided by the bound: values above 1 violate it.
 Panel lemma_panel(const DataTable& data) {
   const auto rows = data.where({{"beams", 8.0}});
   const auto quotient = [&](const char* bound) {

@@ -1,4 +1,4 @@
-// MTAD, corollary 3.3 and theorem 3.5: chains for which they are false, and what is true there.
+// MTAD, corollary 3.3 and theorem 3.5: chains for which they are false, and the bounds that hold there.
 
 #include <fmt/format.h>
 
@@ -14,16 +14,16 @@
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t text = 2000;  // tokens, of the first chain
+constexpr std::size_t text = 2000;  // tokens of the first chain
 constexpr double mixings[] = {0.0, 1e-3};
 constexpr std::size_t blocks[] = {1, 2, 4, 8, 16, 32, 64};
-constexpr double tau = 0.5;  // of MTAD on the second
+constexpr double tau = 0.5;  // of MTAD on the second chain
 
 Cell finite(double value) {
   return std::isfinite(value) ? Cell(value) : Cell("");
 }
 
-/// Greedy decoding (blocks of one token) and MTJD on the luring chain. Corollary 3.3 claims that no
+/// Adds greedy decoding (blocks of one token) and MTJD on the luring chain. Corollary 3.3 claims that no
 /// perplexity is above greedy decoding's.
 void add_joint_decoding(DataTable& data, bool quick) {
   for (const double mixed : mixings) {
@@ -47,7 +47,7 @@ void add_joint_decoding(DataTable& data, bool quick) {
   }
 }
 
-/// MTAD and MTJD on the chain that is left. Theorem 3.5, with its algebra repaired, claims that MTAD's
+/// Adds MTAD and MTJD on the leaving chain. Theorem 3.5, with its algebra corrected, claims that MTAD's
 /// perplexity is at most MTJD's times its bound.
 void add_assisted_decoding(DataTable& data, const LeavingChain& chain, std::size_t longest) {
   const double U = 0.0, error = 0.0, tokens_per_call = 2.0;
@@ -62,8 +62,8 @@ void add_assisted_decoding(DataTable& data, const LeavingChain& chain, std::size
   }
 }
 
-/// The largest difference between the closed forms of a small chain and the decoder, whose blocks are
-/// enumerated.
+/// Returns the largest difference between the closed forms of a small chain and the decoder with enumerated
+/// blocks.
 Result<double> closed_forms_off() {
   const LeavingChain small{.stay = 0.9, .bad = 4};
   const std::size_t tokens = 12;

@@ -1,5 +1,5 @@
-// MTAD, theorem 3.2 and corollary 3.3 on random models, where longer joint blocks do give texts of lower
-// perplexity in the mean; lab/figures/mtad_counterexamples.cc has a model where they do not.
+// MTAD, theorem 3.2 and corollary 3.3 on random models, where longer joint blocks reduce the mean perplexity;
+// lab/figures/mtad_counterexamples.cc has a model where they do not.
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@ namespace {
 constexpr std::size_t states = 16, horizon = 256, max_length = 8;
 constexpr std::size_t varying_lengths[] = {1, 2, 4, 8};
 constexpr std::size_t lengths_of_text[] = {8, 16, 32, 64, 128, 256};
-/// Of random lengths: 1, 2, 4 and 8 are equally likely.
+/// Distribution of random block lengths: 1, 2, 4 and 8 are equally likely.
 constexpr double random_lengths[max_length] = {0.25, 0.25, 0.0, 0.25, 0.0, 0.0, 0.0, 0.25};
 
-/// Equation 3 with contexts along the target's own texts of n tokens: E cost of a block of γ tokens, per
-/// token.
+/// Returns equation 3 with contexts along the target's own sequences of n tokens: the expected cost of a
+/// block of γ tokens, per token.
 double along_target(const std::vector<double>& costs, std::size_t block, std::size_t n) {
   const std::size_t contexts = n - block + 1;
   double sum = 0.0;
@@ -27,7 +27,7 @@ double along_target(const std::vector<double>& costs, std::size_t block, std::si
   return sum / static_cast<double>(contexts * block);
 }
 
-/// The same for random lengths: −E L(γ)/E γ.
+/// Returns equation 3 for random lengths: −E L(γ)/E γ.
 double along_target(const std::vector<std::vector<double>>& costs, std::size_t n) {
   double cost = 0.0, tokens = 0.0;
   for (std::size_t block = 1; block <= max_length; ++block) {
@@ -42,10 +42,10 @@ double along_target(const std::vector<std::vector<double>>& costs, std::size_t n
 
 Result<Report> mtjd_length(const Context& context) {
   const std::size_t models = context.runs_or(500, 10);
-  // By length of blocks and of texts: log-perplexity, and how often it is below that of greedy decoding.
+  // By length of blocks and of sequences: log-perplexity, and how often it is below that of greedy decoding.
   std::vector costs(max_length + 1, std::vector<Average>(std::size(lengths_of_text)));
   auto better = costs, target_contexts = costs;
-  Average varying, varying_better, random, random_contexts;  // of the longest texts
+  Average varying, varying_better, random, random_contexts;  // for the longest sequences
   for (std::size_t m = 0; m < models; ++m) {
     const MarkovPair pair = MarkovPair::random(states, horizon, context.seed + static_cast<std::uint32_t>(m));
     const std::vector<double> greedy = joint_decoding_cost(pair, 0, 1);

@@ -1,4 +1,4 @@
-// Yin et al., tables 1 and 2: does the least-biased correction win on real text?
+// Yin et al., tables 1 and 2: the least-biased correction against its baseline on real text.
 
 #include <fmt/format.h>
 
@@ -23,14 +23,14 @@
 namespace spectr::lab {
 namespace {
 
-/// Those of the paper, and smaller ones that leave more than a few rejections on the bundled pair.
+/// The paper's values of ε, and smaller ones that still cause enough rejections on the bundled pair.
 constexpr double epsilons[] = {0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
-/// Others, whose texts have random numbers of their own: they change nothing of the former.
+/// Additional values of ε, whose texts use separate random numbers, so that earlier results are unchanged.
 constexpr double more_epsilons[] = {0.001, 0.002, 0.01};
-constexpr std::uint64_t first_of_more = std::uint64_t{1} << 32;  // sample
+constexpr std::uint64_t first_of_more = std::uint64_t{1} << 32;  // index of the first sample
 
-/// What the paper prints of its models, in %: prompts that OPT wins, judged by a reward model and by GPT-4
-/// (table 1); and of target and draft each alone (table 2).
+/// The paper's results for its models, in %: prompts that OPT wins, judged by a reward model and by GPT-4
+/// (table 1); and for target and draft alone (table 2).
 struct Printed {
   double epsilon;
   const char* won;
@@ -46,7 +46,7 @@ std::string printed_of(double epsilon) {
 
 constexpr std::size_t draft_length = 4, context_length = 256;
 
-/// A method with its models, and statistics of the texts that it has generated.
+/// A method with its models, and statistics of the generated texts.
 class Generator {
  public:
   static Result<Generator> make(std::string_view method, double epsilon, const Transformer& target,
@@ -82,20 +82,20 @@ class Generator {
   double tokens_ = 0.0, calls_ = 0.0;
 };
 
-/// A continuation of a prompt, as judges see it.
+/// A continuation of a prompt, as input of a judge.
 struct Continuation {
   std::span<const Token> prompt, text;
   std::string_view reference;
 };
 
-/// Who says how good a continuation is; nothing where it sees nothing of it.
+/// A judge of continuations; it returns nullopt if it sees no part of the continuation.
 struct NamedJudge {
   std::string name;
   std::function<Result<std::optional<double>>(const Continuation&)> score;
 };
 
-/// The target's likelihood, that of the scorer, and the likeness to how the story goes on, as far as they are
-/// there.
+/// Returns the available judges: the target's likelihood, that of the scorer, and the similarity to the
+/// story's known continuation.
 Result<std::vector<NamedJudge>> judges_of(const StoryModels& models, const StoryInputs& stories) {
   std::vector<NamedJudge> all;
   const auto add = [&](const char* name, Judge::By by) -> Result<void> {
@@ -117,9 +117,9 @@ Result<std::vector<NamedJudge>> judges_of(const StoryModels& models, const Story
   return all;
 }
 
-/// How often the first of two generators was judged better; a tie, or a text of which the judge sees nothing,
-/// counts as half a win. A prompt is won by who wins more than half of its comparisons: the paper's win rate
-/// is the share of prompts won. Texts of one prompt are alike: the spread is taken over prompts.
+/// The comparisons that the first of two generators has won. A tie, or a text of which the judge sees no
+/// part, counts as half a win. A prompt is won with more than half of its comparisons: the paper's win rate
+/// is the share of prompts won. Texts of one prompt are correlated, so the spread is taken over prompts.
 struct Wins {
   Average share = {};
   double prompts_won = 0.0, prompts_lost = 0.0;  // by a majority of their comparisons
@@ -131,15 +131,15 @@ struct Wins {
   }
 };
 
-/// Two generators and what each judge says of them. Both are measured for bias at the same places, those of
-/// the two's first texts for every prompt.
+/// Two generators and the judges' results. The bias of both is measured at the same positions, those of their
+/// first texts for every prompt.
 struct Contest {
   const char* name;
   double epsilon;
   Generator first, second;
   std::vector<Wins> wins = {};  // by judge
   TextBias biases = {};
-  bool is_added = false;  // of more_epsilons
+  bool is_added = false;  // with an ε of more_epsilons
 
   bool of_corrections() const { return epsilon > 0.0; }
   double mean(double sum) const { return sum / static_cast<double>(biases.places); }
@@ -147,7 +147,7 @@ struct Contest {
   double second_bias() const { return mean(of_corrections() ? biases.uno : biases.draft); }
 };
 
-/// Lets both generate `comparisons` texts for a prompt.
+/// Generates `comparisons` texts per generator for a prompt and judges them.
 Result<void> compete(Contest& contest, std::size_t comparisons, const Continuation& opening,
                      const GenerateOptions& options, std::uint64_t seed, std::uint64_t& sample,
                      const std::vector<NamedJudge>& judges, BiasMeter& meter) {

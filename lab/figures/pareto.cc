@@ -1,4 +1,4 @@
-// Yin et al., figure 4: at one token, what rejects less is biased more.
+// Yin et al., figure 4: the trade-off between rejection and bias at one token.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t vocabulary = 8, steps = 12;
 
-/// What the plan itself does, by enumeration of all that can happen.
+/// The rejection and bias of the plan itself, by enumeration of all outcomes.
 struct Enumerated {
   double rejection = 0.0;
   double bias = 0.0;
@@ -40,10 +40,10 @@ Result<Enumerated> enumerate(const char* plan_name, const Distribution& p, const
   return out;
 }
 
-/// Most bias and rejection that are drawn, in TVs: above the points there is room for the legend.
+/// Largest bias and rejection in the figure, in units of TV; the space above the points is for the legend.
 constexpr double right = 1.3, top = 1.5;
 
-/// The half plane above the line from (0, TV) to (TV, 0).
+/// Returns the half plane above the line from (0, TV) to (TV, 0).
 Series feasible(double tv) {
   const double max = top * tv;
   return {"feasible", Style::area, 5, {{0.0, tv, tv, max}, {tv, 0.0, 0.0, max}, {right * tv, 0.0, 0.0, max}}};

@@ -1,4 +1,4 @@
-// Yin et al., figure 4: rejection against bias over whole texts.
+// Yin et al., figure 4: rejection against bias over whole sequences.
 
 #include <fmt/format.h>
 

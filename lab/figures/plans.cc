@@ -1,5 +1,5 @@
-// How much each plan accepts, on distributions of three kinds: made up evenly, peaked as language is, and
-// real ones.
+// Acceptance of each plan on three kinds of distributions: uniform random, peaked as in language, and real
+// ones.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct DistributionsOfPair {
   Distribution p, q;
 };
 
-/// Both distributions independent uniform randoms, normalised.
+/// Returns pairs of independent uniform random numbers, normalised.
 std::vector<DistributionsOfPair> even_distributions(std::size_t pairs, std::mt19937& generator) {
   std::vector<DistributionsOfPair> distributions;
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -35,7 +35,7 @@ std::vector<DistributionsOfPair> even_distributions(std::size_t pairs, std::mt19
   return distributions;
 }
 
-/// Softmax of normal logits of standard deviation 3 on 40 tokens, the draft's with an error of deviation 1.
+/// Returns softmaxes of normal logits (deviation 3) on 40 tokens; the draft's have an error of deviation 1.
 std::vector<DistributionsOfPair> peaked_distributions(std::size_t pairs, std::mt19937& generator) {
   const auto normal = [&generator] {
     constexpr double tau = 6.283185307179586;
@@ -55,7 +55,7 @@ std::vector<DistributionsOfPair> peaked_distributions(std::size_t pairs, std::mt
   return distributions;
 }
 
-/// The pair of models at the ends of story prompts: temperature 1, top-k 40.
+/// Returns the model pair's distributions after story prompts: temperature 1, top-k 40.
 Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, const Context& context) {
   SPECTR_TRY(const StoryModels models, load_stories(context));
   WarpOptions options = WarpOptions::none();
@@ -80,7 +80,7 @@ Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, c
   return distributions;
 }
 
-/// Mean acceptance of a plan over the pairs; none where it cannot be computed exactly.
+/// Returns the mean acceptance of a plan over the pairs; nullopt if it cannot be computed exactly.
 Result<std::optional<double>> mean_acceptance(const char* plan,
                                               const std::vector<DistributionsOfPair>& distributions,
                                               std::size_t k) {
@@ -113,7 +113,7 @@ Result<Report> plan_acceptance(const Context& context) {
   for (const Kind& kind : kinds) {
     for (const DrawnPlan& plan : plans) {
       for (const std::size_t k : drafts) {
-        // Exact acceptance without replacement is exponential in k: beyond this it is not drawn.
+        // Exact acceptance without replacement is exponential in k; larger k are omitted.
         const bool feasible = std::string_view(plan.name) != "recursive-wor" ||
                               kind.distributions[0].p.vocabulary() <= 8 || k <= 3;
         SPECTR_TRY(const auto accepted, feasible ? mean_acceptance(plan.name, kind.distributions, k)

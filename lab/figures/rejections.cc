@@ -23,7 +23,7 @@ std::string name_of(std::size_t sequences) {
   return sequences == 1 ? "M = 1 (plain)" : fmt::format("M = {}", sequences);
 }
 
-/// Adds a row at about ten numbers of runs per factor of ten.
+/// Adds about ten rows per decade of the number of runs.
 Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t runs, std::uint32_t seed,
                       const std::function<void(std::size_t)>& progress, DataTable& data) {
   const double expected = total(expected_batch_rejections(pair, sequences));
@@ -41,7 +41,7 @@ Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t
   });
 }
 
-/// What is expected of batches up to thousands of sequences, as rows without simulated runs.
+/// Returns a panel of expected rejections of batches up to thousands of sequences; adds rows without runs.
 Panel scaling(const MarkovPair& pair, const std::vector<std::size_t>& sequences, DataTable& data) {
   for (const std::size_t M : sequences) {
     data.add({static_cast<double>(M), 0.0, "", "", "", total(expected_batch_rejections(pair, M))});
@@ -53,8 +53,8 @@ Panel scaling(const MarkovPair& pair, const std::vector<std::size_t>& sequences,
           "top right"};
 }
 
-/// The simulation of several batches on one random pair; and what is expected of batches of more sequences,
-/// where there are any.
+/// Simulates several batches on one random pair, and adds the expected rejections of batches of `more`
+/// sequences if there are any.
 Result<Report> convergence(std::string title, std::size_t horizon, std::size_t runs, const Context& context,
                            const std::vector<Batch>& batches, const std::vector<std::size_t>& more = {}) {
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);

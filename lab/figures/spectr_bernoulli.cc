@@ -1,4 +1,4 @@
-// SpecTr, appendix B: how acceptance grows with the number of drafts where the draft is Ber(0.25).
+// SpecTr, appendix B: acceptance as a function of the number of drafts if the draft is Ber(0.25).
 
 #include <fmt/format.h>
 
@@ -18,14 +18,14 @@ constexpr double draft = 0.25;
 constexpr double targets[] = {0.1, 0.25, 0.75, 1.0};
 constexpr std::size_t max_drafts = 16;
 
-constexpr double compared_to = 8.0;  // drafts: with more of them both come too close to 1 to be told apart
+constexpr double compared_to = 8.0;  // drafts; with more of them both are too close to 1 to be distinguished
 
-/// What the paper says of k-Seq beside the optimum, for k ≥ 2.
+/// Returns the paper's comparison of k-Seq with the optimum, for k ≥ 2.
 const char* said_of_k_seq(double b) {
   return b == 0.25 ? "both always 1" : b == 1.0 ? "equal" : "strictly worse";
 }
 
-/// The same of what was computed.
+/// Returns the same comparison for the computed values.
 const char* found_of_k_seq(const DataTable& data, double b) {
   bool ones = true, equal = true, worse = true;
   for (const std::size_t row : data.where({{"b", b}, {"plan", drawn_k_seq.name}})) {

@@ -1,5 +1,5 @@
-// SpecTr, Lemmas 1 and 3 and the chain (11): where the optimum goes as drafts are added, and how tight its
-// bounds are.
+// SpecTr, Lemmas 1 and 3 and the chain (11): the limit of the optimum as drafts are added, and the tightness
+// of its bounds.
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ std::vector<Case> cases() {
            Distribution::from_weights({0.2, 0.2, 0.1, 0.5})}};
 }
 
-/// kβ(k) = Σ min(q, kp).
+/// Returns kβ(k) = Σ min(q, kp).
 double overlap(const Distribution& p, const Distribution& q, std::size_t k) {
   double sum = 0.0;
   for (std::size_t x = 0; x < q.vocabulary(); ++x)
@@ -37,7 +37,7 @@ double overlap(const Distribution& p, const Distribution& q, std::size_t k) {
   return sum;
 }
 
-/// Random weights of which some are 0 and some are equal.
+/// Returns random weights, some of them 0 and some equal.
 Distribution any_distribution(std::size_t vocabulary, std::mt19937& generator) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = uniform53(generator) < 0.25 ? 0.0 : std::ceil(6.0 * uniform53(generator));
@@ -45,7 +45,7 @@ Distribution any_distribution(std::size_t vocabulary, std::mt19937& generator) {
   return Distribution::from_weights(weights);
 }
 
-/// The largest difference between expression 9 and the transport problem's linear program on small alphabets.
+/// Returns the largest difference between expression 9 and the transport problem's LP on small alphabets.
 Result<double> search(std::size_t pairs, std::uint32_t seed) {
   SPECTR_TRY(const PlanRule* program, find_plan("otm-lp"));
   std::mt19937 generator(seed);

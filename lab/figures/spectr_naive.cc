@@ -1,4 +1,4 @@
-// SpecTr, section 4: testing draft after draft as if each were the only one is not valid.
+// SpecTr, section 4: testing each draft as if it were the only one is not valid.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct Case {
 };
 constexpr Case cases[] = {{1.0, 0.5}, {0.75, 0.25}, {0.25, 0.5}};
 
-/// P(1), by everything that the procedure can do.
+/// Returns P(1) by enumeration of all outcomes of the procedure.
 double enumerate(const Distribution& p, const Distribution& q, std::size_t k) {
   double of_one = 0.0;
   Enumerator choices;

@@ -1,4 +1,4 @@
-// SpecTr, section 7 and appendix D: do prefix trees do better than independent sequences?
+// SpecTr, section 7 and appendix D: prefix trees against independent sequences.
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t states = 16, horizon = 40, length = 4, pairs = 4;
 
-/// The factors of a prefix tree, or independent sequences, which a tree whose only factor above 1 is the
-/// first is as well.
+/// The factors of a prefix tree or of independent sequences, for which only the first factor exceeds
+/// 1.
 struct Shape {
   std::string name;
   std::vector<std::size_t> factors;
@@ -28,7 +28,7 @@ struct Shape {
             .length = length,
             .tree = is_tree ? factors : std::vector<std::size_t>{}};
   }
-  /// Tokens that a block draws.
+  /// Returns the number of tokens that a block draws.
   std::size_t draws() const {
     std::size_t all = 0, level = 1;
     for (const std::size_t factor : factors) all += level *= factor;
@@ -36,7 +36,7 @@ struct Shape {
   }
 };
 
-/// Sequences, and trees that draw as many tokens as five, six, seven or eight of them.
+/// Returns sequences, and trees that draw as many tokens as five to eight sequences.
 std::vector<Shape> shapes() {
   std::vector<Shape> all;
   for (std::size_t K = 3; K <= 9; ++K) all.push_back({fmt::format("{} sequences", K), {K, 1, 1, 1}, false});
@@ -48,7 +48,7 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-/// Tokens per call of sequences that score as many rows as x, on the line between two numbers of sequences.
+/// Returns tokens per call of sequences that score x rows, interpolated between two numbers of sequences.
 double at_rows(const std::vector<Point>& sequences, double x) {
   std::size_t i = 1;
   while (i + 1 < sequences.size() && sequences[i].x < x) ++i;
@@ -121,7 +121,7 @@ Result<Report> spectr_tree(const Context& context) {
       by_draw = std::max(by_draw, tokens / data.number(same, "tokens_per_call"));
       by_row = std::max(by_row, tokens / at_same_rows);
     }
-    const bool of_the_paper = plan == plans.front();  // it ran no trees with another plan
+    const bool of_the_paper = plan == plans.front();  // the paper ran no trees with other plans
     summary.push_back({fmt::format("{}: best tree / sequences of as many draws", plan),
                        fmt::format("{:.3f}", by_draw), of_the_paper ? "no better" : "-"});
     summary.push_back({fmt::format("{}: best tree / sequences of as many rows", plan),

@@ -1,4 +1,4 @@
-// SpecTr, appendix B: uniform distributions, where the optimum, k-Seq and recursive rejection accept alike.
+// SpecTr, appendix B: uniform distributions, on which the optimum, k-Seq and recursive rejection are equal.
 
 #include <fmt/format.h>
 

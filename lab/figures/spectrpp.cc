@@ -1,4 +1,4 @@
-// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of
+// SpecTr++, figures 1 and 2: k-Seq, STr+ and STr++ compared with the optimum on random pairs of
 // distributions.
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_drafts = 5;
 
-/// What is drawn, and the column of the table that holds it.
+/// A curve and its column in the table.
 struct Curve {
   const char* column;
   DrawnPlan plan;
@@ -26,7 +26,7 @@ struct Curve {
 constexpr Curve curves[] = {{"str", drawn_k_seq},
                             {"str_plus", drawn_str_plus},
                             {"str_plus_plus", drawn_str_plus_plus},
-                            {"best_subsets", {"", "best nested prefixes", 6}},  // found by search: no plan
+                            {"best_subsets", {"", "best nested prefixes", 6}},  // found by search, not a plan
                             {"optimum", drawn_optimal}};
 
 struct Comparison {
@@ -44,7 +44,7 @@ Comparison compare(const DataTable& pairs, std::size_t k, const char* column) {
   return c;
 }
 
-/// The Bernoulli example of the paper: p = (1/2, 1/2), q = (1/4, 3/4), k = 2.
+/// Adds the paper's Bernoulli example: p = (1/2, 1/2), q = (1/4, 3/4), k = 2.
 Result<void> bernoulli_example(std::vector<Line>& summary) {
   const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
   SPECTR_TRY(const PlanRule* str, find_plan("k-seq"));

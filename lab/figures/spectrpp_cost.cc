@@ -1,5 +1,5 @@
-// SpecTr++, theorem 3 and section 4: how many rounds iOPT needs, what each is worth, and what solvers of the
-// transport problem cost beside it.
+// SpecTr++, theorem 3 and section 4: the number of rounds of iOPT, the gain of each round, and the cost of
+// solvers of the transport problem in comparison.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ Result<Built> build(std::string_view plan, const Distribution& p, const Distribu
   return Built{built->acceptance(), at == parameters.end() ? 0.0 : std::get<double>(at->second)};
 }
 
-/// Random pairs of one size, by the paper's generator.
+/// Returns random pairs of one size, by the paper's generator.
 std::vector<std::pair<Distribution, Distribution>> random_pairs(std::size_t vocabulary, std::size_t count,
                                                                 std::mt19937& generator) {
   std::vector<std::pair<Distribution, Distribution>> pairs;
@@ -50,7 +50,7 @@ std::vector<std::pair<Distribution, Distribution>> random_pairs(std::size_t voca
   return pairs;
 }
 
-/// The mean over pairs, one row of the table.
+/// Adds one row to the table: the mean over pairs.
 Result<void> add_row(DataTable& data, std::size_t vocabulary, std::size_t k, std::size_t count,
                      std::mt19937& generator) {
   double k_seq = 0.0, end = 0.0, optimum = 0.0, mean = 0.0, most = 0.0;
@@ -75,7 +75,7 @@ Result<void> add_row(DataTable& data, std::size_t vocabulary, std::size_t k, std
   return {};
 }
 
-/// Microseconds of one call, the fastest of several.
+/// Returns the microseconds of one call, the minimum of several.
 template <class Call>
 double microseconds(std::size_t calls, Call call) {
   double least = 1e300;
@@ -87,7 +87,7 @@ double microseconds(std::size_t calls, Call call) {
   return least;
 }
 
-/// What the solvers take on one pair. Times are those of this machine: they stand in the summary alone.
+/// Times the solvers on one pair. Times depend on the machine, so only the summary has them.
 Result<void> time_solvers(std::size_t vocabulary, std::size_t k, std::size_t calls, std::uint32_t seed,
                           std::vector<Line>& summary) {
   std::mt19937 generator(seed);

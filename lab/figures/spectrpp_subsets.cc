@@ -1,4 +1,4 @@
-// SpecTr++, section 5: the best generalised k-Seq over all sequences of subsets, beside that over nested
+// SpecTr++, section 5: the best generalised k-Seq over all sequences of subsets, compared with nested
 // prefixes of the tokens by q/p.
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Result<Report> spectrpp_subsets(const Context& context) {
   std::vector<Line> summary;
   for (std::size_t vocabulary = min_tokens; vocabulary <= last; ++vocabulary) {
     double gap = 0.0;
-    std::size_t better = 0;  // pairs where other subsets are
+    std::size_t better = 0;  // number of pairs for which other subsets are better
     for (std::size_t pair = 0; pair < pairs; ++pair) {
       const Distribution p = random_distribution(vocabulary, generator),
                          q = random_distribution(vocabulary, generator);

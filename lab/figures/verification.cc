@@ -1,4 +1,4 @@
-// Lossless methods beside each other and beside the linear program that bounds them, by enumeration.
+// Lossless methods compared with each other and with the linear program that bounds them, by enumeration.
 
 #include <fmt/format.h>
 
@@ -25,11 +25,11 @@ struct Pair {
   PrefixTableModel p, q;
 };
 
-/// How the rows of a pair are made.
+/// A way of generating the rows of a pair.
 struct Kind {
   std::string_view name;
-  double power;                       // of uniform random weights
-  double (*distance)(std::size_t i);  // of q's row from p's after i tokens: 1 if they are independent
+  double power;                       // exponent of uniform random weights
+  double (*distance)(std::size_t i);  // between rows of q and p after i tokens; 1: independent
   bool is_markov = false;             // rows by the last token
 };
 
@@ -54,7 +54,7 @@ std::vector<double> random_row(std::size_t vocabulary, double power, std::mt1993
   return row;
 }
 
-/// Rows for every prefix of fewer than `length` tokens, of one token for a Markov pair.
+/// Returns rows for every prefix of fewer than `length` tokens, or of one token for a Markov pair.
 Pair random_pair(const Kind& kind, const Size& size, std::mt19937& generator) {
   PrefixTableModel::Rows p, q;
   std::vector<std::vector<Token>> prefixes = {{}};
@@ -77,12 +77,12 @@ Pair random_pair(const Kind& kind, const Size& size, std::mt19937& generator) {
   return {{size.vocabulary, p}, {size.vocabulary, q}};
 }
 
-/// A method with its settings, as the table names it.
+/// A method with its settings and its name in the table.
 struct Compared {
   std::string_view title, method, plan = {};
   bool is_chain = false, look = false;
   std::size_t trunk = 0;
-  bool is_bounded = true;  // by the program, whose drafts are independent
+  bool is_bounded = true;  // the program's bound holds only for independent drafts
 };
 constexpr Compared compared[] = {
     {.title = "maximal coupling, 1 sequence", .method = "speculative", .is_chain = true},
@@ -125,7 +125,7 @@ Result<Found> enumerate(const Compared& what, const Pair& pair, std::size_t draf
   return Found{tokens, total_variation(found.distribution, target)};
 }
 
-/// Means over pairs: tokens of a block, and the share of the bound's accepted tokens.
+/// Means over pairs: tokens per block, and the share of the bound's accepted tokens.
 struct Mean {
   double tokens = 0.0, share = 0.0;
 };
@@ -140,11 +140,11 @@ Mean mean_of(const DataTable& data, std::span<const std::size_t> rows) {
   return mean;
 }
 
-/// The number of pairs, for any K, on which `conditional` accepts less than another method, and the largest
-/// loss.
+/// Returns the number of pairs, for any K, on which `conditional` accepts less than another method, and the
+/// largest loss.
 std::string losses(const DataTable& data, std::string_view other) {
   const auto rows = [&](std::string_view method) { return data.where({{"method", std::string(method)}}); };
-  const auto ours = rows("conditional"), theirs = rows(other);  // in one order
+  const auto ours = rows("conditional"), theirs = rows(other);  // in the same order
   std::size_t count = 0;
   double largest = 0.0;
   for (std::size_t i = 0; i < ours.size(); ++i) {

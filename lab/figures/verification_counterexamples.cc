@@ -1,4 +1,4 @@
-// Claims about verification that fail: HSD's program, GBV with more sequences, HedgeSpec's estimate.
+// Counterexamples to claims about verification: HSD's program, GBV with more sequences, HedgeSpec's estimate.
 
 #include "lab/theory/verification_counterexamples.h"
 
@@ -26,7 +26,7 @@ constexpr std::size_t most_drafts = 8;  // K of GBV
 using Texts = std::map<std::vector<Token>, double>;
 
 struct Found {
-  double tokens;        // of the first block, in a text without an end
+  double tokens;        // of the first block of an endless sequence
   Texts texts, target;  // of L tokens
 };
 
@@ -88,7 +88,7 @@ Result<void> add_gbv(DataTable& data, std::vector<Line>& summary) {
   for (std::size_t K = 1; K <= most_drafts; ++K) {
     for (const std::string method : {"gbv", "conditional"}) {
       SPECTR_TRY(const Found found, enumerate(method, pair, K, 1));
-      // p′ is 2^−K and 1 − 2^−K: the overlap with q is ½ + 2^−K.
+      // p′ is 2^−K and 1 − 2^−K, so its overlap with q is ½ + 2^−K.
       const double closed = method == "gbv" ? 1.5 + std::exp2(-static_cast<double>(K)) : 2.0;
       data.add({"GBV", method, static_cast<double>(K), "tokens", found.tokens, closed});
       if (method == "gbv" && K <= 4) tokens += fmt::format("{}{:.6g}", K > 1 ? ", " : "", found.tokens);

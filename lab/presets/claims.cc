@@ -20,7 +20,7 @@ const char* name_of(ClaimedRatio::Of of) {
   return of == ClaimedRatio::Of::speed ? "speed" : "energy";
 }
 
-/// What a column prints of a method's first cell.
+/// Returns the printed value of a method's first cell in a column.
 std::optional<double> printed_of(const Column& column, std::string_view method, Measure measure) {
   const auto cells = cells_of(column, column.settings, 1);
   SPECTR_CHECK(cells.has_value());  // a test expands every preset
@@ -31,12 +31,12 @@ std::optional<double> printed_of(const Column& column, std::string_view method, 
   return {};
 }
 
-/// The ratio of a better to a worse figure: of speeds method/to, of energies to/method.
+/// Returns the ratio with which larger is better: method/to for speeds, to/method for energies.
 double ratio(std::string_view of, double method, double to) {
   return of == "speed" ? method / to : to / method;
 }
 
-/// The row that the claim compares `row` with.
+/// Returns the row that the claim compares with `row`.
 const Json* base_of(const Json& rows, const Json& row, const std::string& to) {
   for (const Json& other : rows) {
     if (other["method"] == to && other["dataset"] == row["dataset"] && other["column"] == row["column"] &&

@@ -9,10 +9,10 @@ namespace {
 
 using namespace bench;
 
-/// A column of table 13. In all of them γ is 4, for BiLD 10, and MTAD has 8 beams.
+/// A column of table 13. In all columns γ is 4, or 10 for BiLD, and MTAD has 8 beams.
 struct Hyperparameters {
-  std::string_view column;  ///< L or O, for Llama-2 or OPT, and the data set
-  std::size_t drafts;       ///< sequences of SpecTr and SpecInfer
+  std::string_view column;  ///< L (Llama-2) or O (OPT), and the data set
+  std::size_t drafts;       ///< number of sequences of SpecTr and SpecInfer
   double fallback, rollback, tau;
 };
 
@@ -30,12 +30,12 @@ constexpr auto table13 = std::to_array<Hyperparameters>({{"L,CP", 4, .9, 2, .1},
 constexpr std::size_t methods = 5;  // speculative, BiLD, SpecTr, SpecInfer, MTAD
 using Row = std::array<PaperValue, methods>;
 
-/// What table 4 prints of one pair of models and one data set.
+/// The values of table 4 for one pair of models and one data set.
 struct Table4 {
   Row tokens_per_second, joules_per_token, perplexity;
 };
 
-/// In the order of table 13.
+/// The columns are in the order of table 13.
 const std::array<Table4, table13.size()> mtad_table4 = {{
     {{{{36.8_p, .53_p}, {34.4_p, .87_p}, {45.1_p, 1.32_p}, {29.7_p, .40_p}, {63.0_p, .20_p}}},
      {{{6.62_p, .91_p}, {7.45_p, .90_p}, {5.17_p, .88_p}, {9.52_p, .10_p}, {3.38_p, .02_p}}},
@@ -69,13 +69,13 @@ const std::array<Table4, table13.size()> mtad_table4 = {{
      {{{2.02_p, .40_p}, {1.50_p, .27_p}, {1.97_p, .38_p}, {1.99_p, .33_p}, {1.10_p, .03_p}}}},
 }};
 
-/// Table 5: tokens per iteration in the mean over data sets.
+/// Table 5: tokens per iteration, mean over data sets.
 constexpr Row table5_llama = {
     {{2.02_p, .05_p}, {1.83_p, .10_p}, {2.73_p, .43_p}, {2.74_p, .46_p}, {3.17_p, .43_p}}};
 constexpr Row table5_opt = {
     {{2.60_p, .06_p}, {2.68_p, .36_p}, {3.45_p, .42_p}, {3.45_p, .40_p}, {4.30_p, .03_p}}};
 
-/// Table 9, in the mean over data sets.
+/// Table 9: means over data sets.
 constexpr Table4 table9_llama = {
     {{{8.37_p, 3.07_p}, {8.64_p, 3.50_p}, {9.11_p, 3.03_p}, {8.87_p, 2.82_p}, {9.53_p, 3.29_p}}},
     {{{138_p, 87.7_p}, {142_p, 99.7_p}, {122_p, 66.4_p}, {125_p, 65.4_p}, {119_p, 67.7_p}}},
@@ -90,7 +90,7 @@ constexpr std::string_view pairs =
     "Llama-68M for Llama-2-13B (L), OPT-125M for OPT-13B (O); ChatGPT-Prompts (CP), ChatAlpaca (CA), "
     "CNN/DailyMail (CD), Spider (SP), MT-bench (MT)";
 
-/// The five methods with the settings of a column of table 13.
+/// Returns the five methods with the settings of a column of table 13.
 Column comparison(std::string_view name, std::string_view settings, std::vector<Printed> printed = {}) {
   return {.name = name,
           .warp = mtad_warp(),
@@ -117,7 +117,7 @@ std::vector<Printed> printed_of(const Row& efficiencies) {
   return all;
 }
 
-/// The five methods on ten pairs of models and data sets, as tables 4, 5 and 13 have them.
+/// Returns the five methods on ten pairs of models and data sets, as in tables 4, 5 and 13.
 Preset ten_columns(std::string_view name, std::string_view source, std::string_view summary) {
   Preset preset{.name = name,
                 .source = source,

@@ -39,7 +39,7 @@ PrintedPass pass(PrintedNumber joules, PrintedNumber joules_per_run, PrintedNumb
           .seconds_per_input = seconds_per_input};
 }
 
-/// Cells with the settings of a column of table 13.
+/// Returns cells with the settings of a column of table 13.
 Column column(std::string_view name, std::string_view settings, std::vector<Axes> axes,
               std::vector<Printed> printed) {
   return {.name = name,
@@ -174,7 +174,7 @@ Preset table10() {
           .relative_to = "speculative"};
 }
 
-/// Tables 11 and 12: the same models as they are, with a draft that was tuned on the data, and both tuned.
+/// Tables 11 and 12: the same models unmodified, with a fine-tuned draft, and with both fine-tuned.
 Preset tuned(std::string_view name, std::string_view source, std::string_view models, std::string_view score,
              std::vector<Column> columns) {
   Preset preset{.name = name,
@@ -244,7 +244,7 @@ WarpOptions mtad_warp(std::size_t top_k, double top_p) {
 
 std::vector<Preset> mtad_presets() {
   std::vector<Preset> all = {mtad_table3(), table6(), table7(), table10(), table11(), table12(), figure3()};
-  for (Preset& preset : all) preset.seconds = time_budget;  // section 5 says so of all its experiments
+  for (Preset& preset : all) preset.seconds = time_budget;  // section 5 states this for all its experiments
   for (const auto& before : {mtad_table1(), mtad_table2(), table8(), figure1()}) all.push_back(before);
   return all;
 }

@@ -16,15 +16,15 @@ std::vector<bench::Preset> mtad_presets();
 /// MTAD's tables for ten pairs of models and data sets: 4, 5, 9 and 13.
 std::vector<bench::Preset> mtad_comparisons();
 
-/// The settings of a column of MTAD's table 13: "L,CP" are those for Llama-2 on ChatGPT-Prompts. Requires:
-/// there is such a column.
+/// Returns the settings of a column of MTAD's table 13: "L,CP" is Llama-2 on ChatGPT-Prompts. Requires: the
+/// column exists.
 MethodOptions mtad_settings(std::string_view column);
 
-/// Seconds that MTAD's section 5 gives a method on a data set (its appendix E says an hour).
+/// Seconds per method and data set according to MTAD's section 5 (its appendix E says an hour).
 inline constexpr double time_budget = 1000.0;
 
-/// What MTAD filters distributions by (appendix F): the 20 likeliest tokens, then of these the likeliest
-/// that make up 0.9.
+/// Returns MTAD's filters (appendix F): the 20 likeliest tokens, and of these the likeliest with a total
+/// probability of 0.9.
 WarpOptions mtad_warp(std::size_t top_k = 20, double top_p = 0.9);
 
 }  // namespace spectr::lab

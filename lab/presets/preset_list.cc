@@ -47,7 +47,7 @@ Json cells_json(const Preset& preset) {
   return all;
 }
 
-/// The cells of a table of passes, of the target and of the draft model.
+/// Returns the cells of a table of passes, for the target and the draft model.
 Json passes_json(const Preset& preset) {
   const PassTable& table = *preset.passes;
   Json all = Json::array();
@@ -99,8 +99,8 @@ std::string text_of_number(double number) {
 constexpr const char* measures[] = {"block_efficiency", "tokens_per_second", "joules_per_token",
                                     "perplexity",       "speedup",           "score"};
 
-/// A line per cell with what tells cells apart and what the paper prints; columns that are empty are left
-/// out.
+/// Returns a table with one line per cell: the distinguishing settings and the paper's values. Empty columns
+/// are left out.
 std::string cells_text(const Json& cells) {
   std::vector<std::string> names = {"method", "column", "rank",     "plan",     "K", "L",     "beams",
                                     "mode",   "tau",    "fallback", "rollback", "T", "top-k", "top-p"};

@@ -8,13 +8,13 @@
 
 namespace spectr::lab {
 
-/// What `bench methods --list-presets --json` prints: a list of `preset`, `source`, `summary`, `models` (that
-/// the paper's numbers belong to), `prompts` and `repeats` of the paper, `relative_to`, and `cells`: each
-/// with `column`, its settings (to_json of a Cell), `scored_by` and `paper` (to_json of Printed); where
-/// answers are ranked, with `rank`. `data_sets` or `passes` stand where there are no cells.
+/// Returns the output of `bench methods --list-presets --json`: a list of `preset`, `source`, `summary`,
+/// `models` (of the paper's numbers), `prompts` and `repeats` of the paper, `relative_to`, and `cells`. Each
+/// cell has `column`, its settings (to_json of a Cell), `scored_by`, `paper` (to_json of Printed) and, if
+/// answers are ranked, `rank`. Presets without cells have `data_sets` or `passes` instead.
 Json to_json(std::span<const bench::Preset> presets);
 
-/// The same for people.
+/// Returns the same list as text.
 std::string list_of(std::span<const bench::Preset> presets);
 
 }  // namespace spectr::lab

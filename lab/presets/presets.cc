@@ -13,7 +13,7 @@ namespace {
 
 using bench::Preset;
 
-/// "mtad-table" and 10: names in the order of their numbers.
+/// Returns "mtad-table" and 10 for "mtad-table10", to sort names by their numbers.
 std::pair<std::string_view, int> order(const Preset& preset) {
   const std::size_t end = preset.name.find_last_not_of("0123456789") + 1;
   int number = 0;

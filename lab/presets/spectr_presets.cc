@@ -76,7 +76,7 @@ Preset table3() {
                                         {.18_p, .04_p}})}};
 }
 
-/// Block efficiencies of one draft model: of speculative decoding for L = 4 and 8, then of SpecTr for
+/// Returns the block efficiencies of one draft model: speculative decoding for L = 4 and 8, then SpecTr for
 /// K = 2, 4, 8 at L = 4, and at L = 8.
 Column table4_column(std::string_view draft, const PaperValue (&speculative)[2],
                      const PaperValue (&spectr)[6]) {

@@ -14,60 +14,60 @@ struct AssistedOptions {
   std::size_t length;  ///< L
 };
 
-/// Exact expected values over whole texts of T tokens: blocks are enumerated from every state, and their
-/// costs weighed with the mass that reaches it. Logarithms are natural; "per block" is Σ over blocks /
-/// E[calls].
+/// Exact expected values over whole sequences of T tokens: blocks are enumerated from every state, and their
+/// costs weighted with the probability of reaching it. Logarithms are natural; "per block" means Σ over
+/// blocks / E[calls].
 struct Assisted {
-  double tokens_per_call;        ///< γ̄ = T / E[calls], the target's own token of a block included
-  double tokens_per_full_block;  ///< the same of the blocks that have room for L + 1 tokens
+  double tokens_per_call;        ///< γ̄ = T / E[calls], including the target's own token of a block
+  double tokens_per_full_block;  ///< γ̄ over the blocks with room for L + 1 tokens
   double accepted_per_call;      ///< accepted drafts per block
   double log_perplexity_q;       ///< −E log q(text) / T
   double log_perplexity_p;       ///< −E log p(text) / T
   double drafted_log_p;          ///< E log p of a block's whole draft, per block
-  double likeliest_draft_log_p;  ///< E max log p of as many tokens, per block
-  double likeliest_log_p;        ///< E L_p: E max log p of as many tokens as were accepted, per block
-  double likeliest_log_q;        ///< E max log q of as many tokens as the block has, per block
+  double likeliest_draft_log_p;  ///< E max log p of the same number of tokens, per block
+  double likeliest_log_p;        ///< E L_p: E max log p of the number of accepted tokens, per block
+  double likeliest_log_q;        ///< E max log q of the block's number of tokens, per block
   double cross_entropy;          ///< −E log p of the target's own token, per block: H(q, p)
   double own_entropy;            ///< −E log q of the target's own token, per block
 
-  /// ε ≤ 0, the beam's error: E log p(draft) = (1 − ε) E max log p, of whole drafts.
+  /// Returns the beam's error ε ≤ 0 for whole drafts: E log p(draft) = (1 − ε) E max log p.
   double beam_error() const;
-  /// ε ≤ 0 of the accepted prefixes: E log p(prefix) = (1 − ε) E L_p.
+  /// Returns ε ≤ 0 of the accepted prefixes: E log p(prefix) = (1 − ε) E L_p.
   double prefix_error() const;
-  /// M, the log-perplexity of exact greedy MTJD block by block after MTAD's contexts: each block is the
-  /// likeliest one of as many tokens as MTAD's has there.
+  /// Returns M, the log-perplexity of exact greedy MTJD block by block after MTAD's contexts: each block is
+  /// the likeliest one with as many tokens as MTAD's block there.
   double joint_log_perplexity() const { return -likeliest_log_q / tokens_per_call; }
 };
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options);
 
-/// H(q): the mean entropy of the target's distribution along its own texts.
+/// Returns H(q): the mean entropy of the target's distribution along its own sequences.
 double entropy_per_token(const MarkovPair& pair);
 
-/// U = sup |log p − log q| over all steps, states and tokens.
+/// Returns U = sup |log p − log q| over all steps, states and tokens.
 double largest_log_ratio(const MarkovPair& pair);
 
-// The bounds, for p the draft, q the target, γ̄ the tokens per call.
+// Bounds for the draft p, the target q, and γ̄ tokens per call.
 
-/// Lemma 3.4: ln PPL_p(text) ≤ −((1−ε)/γ̄) E L_p + H(q, p)/γ̄, E L_p and H(q, p) per block. It can be violated:
-/// ε is that of whole drafts, and a prefix of a likely draft need not be likely among those of its length.
-/// With ε of the accepted prefixes it is an equation.
+/// Lemma 3.4: ln PPL_p(text) ≤ −((1−ε)/γ̄) E L_p + H(q, p)/γ̄, E L_p and H(q, p) per block. It can be
+/// violated: ε is that of whole drafts, and a prefix of a likely draft need not be likely among those of its
+/// length. With ε of the accepted prefixes it is an equality.
 double log_perplexity_p_bound(const Assisted& a, double beam_error);
 
-/// Lemma A.1: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own
-/// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
+/// Lemma A.1: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own token, so ln
+/// PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
 double log_ratio_bound(double tau, double tokens_per_call);
 
-/// Theorem 3.5 with its algebra repaired (the paper prints (1−ε+γ̄) U):
+/// Theorem 3.5 with its algebra corrected (the paper prints (1−ε+γ̄) U):
 /// ln PPL_q(text) − ln PPL_q(MTJD) ≤ −ln τ/γ̄ + ((1−εγ̄) H(q) + (1+γ̄−εγ̄) U)/γ̄.
-/// It is false, whatever ε is: the text of MTJD visits other contexts than that of MTAD (LeavingChain).
+/// It is false for any ε: MTJD's sequences visit other contexts than MTAD's (see LeavingChain).
 double log_loss_bound(double tau, double tokens_per_call, double beam_error, double entropy, double U);
 
-/// What is true near Theorem 3.5: joint decoding after MTAD's own contexts.
+/// A true bound close to Theorem 3.5: joint decoding after MTAD's own contexts.
 ///
-/// Theorem. Let block i continue the context c_i by a_i accepted drafts and, unless the text ends there, one
-/// token of the target's own; g_i tokens in all. Let M = −E Σ max log q of g_i tokens after c_i, / T; ε that
-/// of the accepted prefixes; s = E Σ a_i / T ≤ 1; H the target's entropy at its own tokens, per block. Then
+/// Theorem. Let block i continue the context c_i by a_i accepted drafts and, unless the sequence ends there,
+/// one token of the target; g_i tokens in total. Let M = −E Σ max log q of g_i tokens after c_i, / T; ε that
+/// of the accepted prefixes; s = E Σ a_i / T ≤ 1; H the entropy at the target's own tokens, per block. Then
 ///
 ///   ln PPL_q(text) ≤ (1−ε)(M + s U) + (H − ln τ)/γ̄.
 ///
@@ -83,7 +83,7 @@ double log_loss_bound(double tau, double tokens_per_call, double beam_error, dou
 /// and −λ (1 − (states − 1)/T) ≤ ln PPL_q(MTJD) by 1.
 double log_perplexity_bound(const Assisted& a, double tau, double U);
 
-/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) where the text leaves room for it, since Π_{j≤i} q/p ≥ e^{−iU}.
+/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) if the sequence has room for it, since Π_{j≤i} q/p ≥ e^{−iU}.
 double tokens_per_call_bound(double tau, std::size_t length, double U);
 
 }  // namespace spectr::lab

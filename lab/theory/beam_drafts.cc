@@ -17,7 +17,7 @@ Result<BeamDrafts::LogLikelihood> BeamDrafts::after(std::size_t n, std::size_t x
   std::vector<Token> text(n + 1, 0);
   text.back() = static_cast<Token>(x);
   Draft draft(text.back());
-  Enumerator choices;  // the top beams need none
+  Enumerator choices;  // not used by the top beams
   SPECTR_TRY_VOID(drafter_.propose({text, pair_.horizon() - n, n, {}}, models_, choices, draft));
   LogLikelihood out{0.0, likeliest_.log_likelihood(draft.draws().size(), n, x)};
   for (std::size_t i = 0; i < draft.draws().size(); ++i) {

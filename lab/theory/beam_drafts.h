@@ -9,20 +9,20 @@
 
 namespace spectr::lab {
 
-/// What MTAD drafts on a pair: the likeliest of W beams of L tokens, the top ones kept; fewer tokens where
-/// the text has no room for them.
+/// MTAD's drafts on a pair: the likeliest of W beams of L tokens, keeping the top beams; fewer tokens at the
+/// end of the sequence.
 class BeamDrafts {
  public:
   BeamDrafts(const MarkovPair& pair, std::size_t beams, std::size_t length);
 
   struct LogLikelihood {
     double draft;      ///< log p of the draft
-    double likeliest;  ///< max log p of as many tokens
+    double likeliest;  ///< max log p of the same number of tokens
   };
-  /// Of the draft after token n = x. Requires: n < horizon.
+  /// Returns the values of the draft after token n = x. Requires: n < horizon.
   Result<LogLikelihood> after(std::size_t n, std::size_t x);
 
-  /// The likeliest continuations under p.
+  /// Returns the likeliest continuations under p.
   const LikeliestBlocks& likeliest() const { return likeliest_; }
 
  private:
@@ -32,8 +32,8 @@ class BeamDrafts {
   LikeliestBlocks likeliest_;
 };
 
-/// The ε ≤ 0 nearest to 0 with log p(draft) ≥ (1 − ε) max log p everywhere: at every step and after every
-/// token, whatever a decoder accepts.
+/// Returns the ε ≤ 0 closest to 0 with log p(draft) ≥ (1 − ε) max log p at every step and after every token,
+/// regardless of what a decoder accepts.
 Result<double> worst_beam_error(const MarkovPair& pair, std::size_t beams, std::size_t length);
 
 }  // namespace spectr::lab

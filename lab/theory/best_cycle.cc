@@ -10,12 +10,12 @@ namespace spectr::lab {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Slack of a step of the best cycle that is rounding.
+/// Slack of a step of the best cycle that is attributed to rounding.
 constexpr double rounding = 1e-10;
 
 using Walks = std::vector<std::vector<double>>;
 
-/// walks[k][v]: the largest log q of k steps from the start to v; −∞ where there are none.
+/// Returns walks[k][v], the largest log q of k steps from the start to v; −∞ if there is no such walk.
 Walks likeliest_walks(std::span<const double> log_q, std::size_t states, std::size_t start) {
   Walks walks(states + 1, std::vector(states, -infinity));
   walks[0][start] = 0.0;
@@ -29,7 +29,7 @@ Walks likeliest_walks(std::span<const double> log_q, std::size_t states, std::si
   return walks;
 }
 
-/// Karp: λ = max over v of min over k < V of (walks[V][v] − walks[k][v])/(V − k).
+/// Returns Karp's λ = max over v of min over k < V of (walks[V][v] − walks[k][v])/(V − k).
 double largest_cycle_mean(const Walks& walks, std::size_t states) {
   double best = -infinity;
   for (std::size_t v = 0; v < states; ++v) {
@@ -44,8 +44,8 @@ double largest_cycle_mean(const Walks& walks, std::size_t states) {
   return best;
 }
 
-/// h(v): the largest Σ (log q − λ) of a walk from the start to v. h(u) + log q − λ ≤ h(v) for every step,
-/// with equality on the best cycle.
+/// Returns h(v), the largest Σ (log q − λ) of a walk from the start to v. h(u) + log q − λ ≤ h(v) for every
+/// step, with equality on the best cycle.
 std::vector<double> potentials(const Walks& walks, std::size_t states, double mean) {
   std::vector<double> h(states, -infinity);
   for (std::size_t k = 0; k < states; ++k) {
@@ -55,14 +55,14 @@ std::vector<double> potentials(const Walks& walks, std::size_t states, double me
   return h;
 }
 
-/// The state of least potential on a cycle of steps without slack.
+/// Returns the state with the smallest potential on a cycle of steps without slack.
 std::size_t turning_point_of(std::span<const double> log_q, std::size_t states, double mean,
                              const std::vector<double>& h) {
   const auto has_no_slack = [&](std::size_t u, std::size_t v) {
     return h[u] != -infinity && log_q[u * states + v] != -infinity &&
            h[u] + log_q[u * states + v] - mean >= h[v] - rounding;
   };
-  // States from which there is no step without slack to a state that is left lie on no such cycle.
+  // A state without a slack-free step to a remaining state lies on no such cycle and is removed.
   std::vector<bool> left(states, true);
   std::vector<std::size_t> next(states, states);
   for (bool changed = true; changed;) {
@@ -78,7 +78,7 @@ std::size_t turning_point_of(std::span<const double> log_q, std::size_t states, 
   }
   std::size_t at = static_cast<std::size_t>(std::ranges::find(left, true) - left.begin());
   SPECTR_CHECK(at < states);
-  for (std::size_t i = 0; i < states; ++i) at = next[at];  // on the cycle by now
+  for (std::size_t i = 0; i < states; ++i) at = next[at];  // now on the cycle
   std::size_t least = at;
   for (std::size_t v = next[at]; v != at; v = next[v]) least = h[v] < h[least] ? v : least;
   return least;

@@ -8,8 +8,8 @@
 namespace spectr::lab {
 namespace {
 
-/// A pair p = q whose rows are the same at every step, but for the first, where they are all state 0's: the
-/// text starts in that state.
+/// Returns a pair p = q whose rows are equal at every step. At the first step all rows are those of state 0,
+/// where the sequence starts.
 MarkovPair homogeneous(std::size_t states, std::size_t horizon, const std::vector<double>& rows) {
   std::vector<double> all;
   for (std::size_t x = 0; x < states; ++x)
@@ -37,12 +37,12 @@ MarkovPair LuringChain::pair(std::size_t horizon) const {
 double LuringChain::joint_limit(std::size_t block) const {
   const MarkovPair one = pair(block + 1);  // the rows of every step but the first
   const LikeliestBlocks blocks(one, [&](std::size_t n, std::size_t x) { return one.q(n, x); }, block);
-  std::vector<std::size_t> begun = {start};  // where blocks begin
+  std::vector<std::size_t> begun = {start};  // starting states of blocks
   for (;;) {
     const std::size_t next = blocks.block(block, 1, begun.back()).back();
     for (std::size_t i = 0; i < begun.size(); ++i) {
       if (begun[i] != next) continue;
-      double cost = 0.0;  // of the blocks that recur
+      double cost = 0.0;  // of the recurring blocks
       for (std::size_t j = i; j < begun.size(); ++j) cost -= blocks.log_likelihood(block, 1, begun[j]);
       return cost / static_cast<double>((begun.size() - i) * block);
     }
@@ -55,8 +55,8 @@ LeavingChain::Costs LeavingChain::costs(std::size_t tokens) const {
   const double a = stay, T = static_cast<double>(tokens), blocks = T / 2.0;
   const double log_bad = std::log(static_cast<double>(bad));
   const double entropy = -a * std::log(a) - (1.0 - a) * (std::log(1.0 - a) - log_bad);  // of A's row
-  // A block that begins in A drafts and accepts A; a target's own token in A keeps the text there. So block i
-  // begins in A with probability aⁱ, and the target's own text is there after i tokens with the same.
+  // A block that begins in A drafts and accepts A; the target's own token A keeps the sequence there. So
+  // block i begins in A with probability aⁱ, like the target's own sequence after i tokens.
   const double in_a = (1.0 - std::pow(a, blocks)) / (1.0 - a);
   const double target_in_a = (1.0 - std::pow(a, T)) / (1.0 - a);
   return {.assisted = (in_a * (entropy - std::log(a)) + (blocks - in_a) * 2.0 * log_bad) / T,

@@ -9,8 +9,8 @@
 
 namespace spectr::lab {
 
-/// A table of next-token distributions of a Markov chain: distribution(n, x) is the distribution of token n +
-/// 1 after token n = x.
+/// A table of next-token distributions of a Markov chain: distribution(n, x) is that of token n + 1 if token
+/// n is x.
 using Distributions = std::function<std::span<const double>(std::size_t n, std::size_t x)>;
 
 /// The likeliest continuations of a Markov chain, by dynamic programming:
@@ -20,12 +20,12 @@ using Distributions = std::function<std::span<const double>(std::size_t n, std::
 /// Cost: O(T V² length) to build.
 class LikeliestBlocks {
  public:
-  /// Blocks of at most `length` tokens, that end at the horizon.
+  /// Computes blocks of at most `length` tokens that end by the horizon.
   LikeliestBlocks(const MarkovPair& pair, const Distributions& distributions, std::size_t length);
 
-  /// The log-likelihood of the likeliest block of i tokens after token n = x. Requires: n + i ≤ horizon.
+  /// Returns the log-likelihood of the likeliest i tokens after token n = x. Requires: n + i ≤ horizon.
   double log_likelihood(std::size_t i, std::size_t n, std::size_t x) const { return best_[i][at(n, x)]; }
-  /// That block, the first of them where there are several.
+  /// Returns that block; if there are several, the first of them.
   std::vector<std::size_t> block(std::size_t i, std::size_t n, std::size_t x) const;
 
  private:
@@ -36,10 +36,10 @@ class LikeliestBlocks {
   std::vector<std::vector<std::size_t>> first_;  // the first token of that block
 };
 
-/// Exact greedy multi-token joint decoding (MTJD, arXiv 2407.09722, section 3.1): commits the likeliest block
-/// of γ tokens under the target, again and again. γ = 1 is greedy decoding. Block i takes γ_i
-/// (definition 3.1): `lengths` in turn. Returns −Σ_{j≤n} log q(x_j | x_{j−1}) for n = 1 … T, after token 0 =
-/// start. Requires: lengths ≥ 1, at least one.
+/// Exact greedy multi-token joint decoding (MTJD, arXiv 2407.09722, section 3.1): repeatedly commits the
+/// likeliest block of γ tokens under the target. γ = 1 is greedy decoding. Block i takes γ_i tokens
+/// (definition 3.1): `lengths`, cyclically. Returns −Σ_{j≤n} log q(x_j | x_{j−1}) for n = 1 … T, after token
+/// 0 = start. Requires: at least one length, all ≥ 1.
 std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start,
                                         std::span<const std::size_t> lengths);
 inline std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start,
@@ -47,17 +47,17 @@ inline std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size
   return joint_decoding_cost(pair, start, std::span(&length, 1));
 }
 
-/// The same with random lengths: every block takes γ tokens with probability lengths[γ − 1], independently
-/// (the last one what is left). Returns −E log q(text). Requires: probabilities of lengths 1, 2, ….
+/// Random block lengths: every block takes γ tokens with probability lengths[γ − 1], independently, and the
+/// last one the remainder. Returns −E log q(text). Requires: probabilities of lengths 1, 2, ….
 double random_joint_decoding_cost(const MarkovPair& pair, std::size_t start, std::span<const double> lengths);
 
-/// −E max log q of γ tokens after token n of the target's own text, by [γ − 1][n], n + γ ≤ T: what equation 3
-/// of MTAD's Theorem 3.2, ln PPL → −E L(γ)/E γ, has for L(γ) where contexts are the target's.
+/// Returns −E max log q of γ tokens after token n of the target's own sequence, by [γ − 1][n], n + γ ≤ T.
+/// This is L(γ) of equation 3 of MTAD's Theorem 3.2, ln PPL → −E L(γ)/E γ, for contexts of the target.
 ///
-/// With the contexts of MTJD itself the equation is an identity, because the likelihoods of the blocks add
-/// up. Corollary 3.3 compares values of γ under one distribution of contexts, the same for all; each γ visits
-/// its own, and so it can fail (LuringChain). What holds for every γ: after any one context the likeliest γ
-/// tokens are at least as likely as γ tokens of greedy decoding.
+/// With MTJD's own contexts the equation is an identity, because the likelihoods of the blocks add up.
+/// Corollary 3.3 compares values of γ under one distribution of contexts, the same for all; but each γ visits
+/// its own contexts, so it can fail (LuringChain). The following holds for every γ: after any one context the
+/// likeliest γ tokens are at least as likely as γ tokens of greedy decoding.
 std::vector<std::vector<double>> joint_costs_along_target(const MarkovPair& pair, std::size_t start,
                                                           std::size_t max_length);
 

@@ -14,13 +14,13 @@ namespace spectr::lab {
 /// that token n is x is p(n, x), n = 0 … T−1. x₀ is the prompt, drawn uniformly and not counted.
 class MarkovPair {
  public:
-  /// probabilities: [horizon, states, states] each.
+  /// Each table has shape [horizon, states, states].
   MarkovPair(std::size_t states, std::size_t horizon, std::vector<double> p, std::vector<double> q);
 
-  /// Rows of uniform random numbers, normalised: first all of p, then all of q, from MT19937.
+  /// Returns rows of uniform random numbers, normalised: first all of p, then all of q, from MT19937.
   static MarkovPair random(std::size_t states, std::size_t horizon, std::uint32_t seed);
 
-  /// q as above, and p ∝ q·exp(U(−noise, noise)): a draft that resembles its target.
+  /// Returns q as above, and p ∝ q·exp(U(−noise, noise)): a draft that resembles its target.
   static MarkovPair alike(std::size_t states, std::size_t horizon, double noise, std::uint32_t seed);
 
   std::size_t states() const { return states_; }
@@ -28,9 +28,9 @@ class MarkovPair {
   std::span<const double> p(std::size_t n, std::size_t x) const { return row(p_, n, x); }
   std::span<const double> q(std::size_t n, std::size_t x) const { return row(q_, n, x); }
 
-  /// Fresh sessions of both models, without a warp. The pair must outlive them.
+  /// Returns new sessions of both models, without a warp. The pair must outlive them.
   Models start(std::size_t nodes) const;
-  /// The target alone.
+  /// Returns a session of only the target.
   Models start_target(std::size_t nodes) const;
 
  private:

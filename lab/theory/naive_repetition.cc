@@ -19,7 +19,7 @@ Token naive_repetition(const Distribution& p, const Distribution& q, std::size_t
 std::vector<double> naive_distribution(const Distribution& p, const Distribution& q, std::size_t k) {
   const double rejected = total_variation(p, q), beta = 1.0 - rejected;
   const auto n = static_cast<double>(k);
-  double tested = 0.0;  // how often a draft is tested, on average: 1 + (1−β) + … + (1−β)^{k−1}
+  double tested = 0.0;  // expected number of tests: 1 + (1−β) + … + (1−β)^{k−1}
   for (std::size_t i = 0; i < k; ++i) tested += std::pow(rejected, static_cast<double>(i));
   std::vector<double> distribution;
   for (Token y = 0; static_cast<std::size_t>(y) < q.vocabulary(); ++y) {

@@ -10,7 +10,7 @@
 namespace spectr::lab {
 namespace {
 
-/// One step of a distribution of states under q: next(y) = Σ_x distribution(x) q(y|x).
+/// Returns one step of a distribution of states under q: next(y) = Σ_x distribution(x) q(y|x).
 std::vector<double> step(const MarkovPair& pair, std::size_t n, const std::vector<double>& distribution) {
   std::vector<double> next(distribution.size(), 0.0);
   for (std::size_t x = 0; x < distribution.size(); ++x) {
@@ -20,8 +20,8 @@ std::vector<double> step(const MarkovPair& pair, std::size_t n, const std::vecto
   return next;
 }
 
-/// Π_{m≤M} r_m q^{M+1}: the distribution of what comes out when M drafts from p have been rejected, times the
-/// probability of that; zero if some r_m = 0.
+/// Returns Π_{m≤M} r_m q^{M+1}: the distribution of the output after the rejection of M drafts from p, times
+/// the probability of that rejection; zero if some r_m = 0.
 std::vector<double> after_rejections(std::span<const double> p, std::span<const double> q, std::size_t M) {
   std::vector<double> left(q.begin(), q.end());  // q^m
   double product = 1.0;
@@ -36,7 +36,7 @@ std::vector<double> after_rejections(std::span<const double> p, std::span<const 
   return left;
 }
 
-/// F₁ … F_T of the forward pass; without a number of sequences, of its limit.
+/// Returns F₁ … F_T of the forward pass, or of its limit if there is no number of sequences.
 std::vector<std::vector<double>> forward(const MarkovPair& pair, std::optional<std::size_t> sequences) {
   const std::size_t V = pair.states();
   std::vector<std::vector<double>> masses;

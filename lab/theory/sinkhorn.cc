@@ -10,7 +10,7 @@
 namespace spectr::lab {
 namespace {
 
-/// A tuple of drafts: its different tokens and its probability.
+/// A tuple of drafts: its distinct tokens and its probability.
 struct Tuple {
   std::vector<std::size_t> tokens;
   double mass = 1.0;
@@ -37,7 +37,7 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// The plan diag(u) K diag(v), by its scalings.
+/// The plan diag(u) K diag(v), represented by u and v.
 class Plan {
  public:
   Plan(std::vector<Tuple> tuples, std::span<const double> q, double outside)
@@ -47,7 +47,7 @@ class Plan {
         u_(tuples_.size(), 1.0),
         v_(q.size(), 1.0) {}
 
-  /// Makes the rows right, then the columns; returns how wrong the rows were before.
+  /// Normalises the rows, then the columns; returns the error of the rows before.
   double rescale() {
     const std::vector<double> rows = row_factors();
     double wrong = 0.0;
@@ -60,7 +60,7 @@ class Plan {
     return wrong;
   }
 
-  /// Shrinks rows and columns to their marginals, and spreads what is missing as the product of both lacks.
+  /// Shrinks rows and columns to their marginals, and distributes the deficits as a product.
   double feasible_acceptance() {
     const std::vector<double> rows = row_factors();
     for (std::size_t x = 0; x < u_.size(); ++x) {

@@ -43,7 +43,7 @@ RejectionProgram program_of(const Distribution& p, const Distribution& q,
   return program;
 }
 
-/// Upper sets of p/q, the largest first: all tokens, all but the one of the lowest p/q, …, none.
+/// Returns the upper sets of p/q, the largest first: all tokens, all but the one of lowest p/q, …, none.
 std::vector<std::uint32_t> upper_sets(const Distribution& p, const Distribution& q) {
   std::vector<std::size_t> order(p.vocabulary());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> upper_sets(const Distribution& p, const Distribution&
 Result<double> min_rejection(const Distribution& p, const Distribution& q,
                              std::span<const std::uint32_t> sets) {
   SPECTR_CHECK(p.is_dense() && q.is_dense() && p.vocabulary() == q.vocabulary() && p.vocabulary() <= 20);
-  // Outside its set the first draft is accepted with its whole mass p, which must not exceed q.
+  // Outside its set the first draft is always accepted, with mass p, which must not exceed q.
   for (std::size_t x = 0; x < p.vocabulary(); ++x) {
     if (!contains(sets[0], x) && p.probabilities()[x] > q.probabilities()[x]) return 1.0;
   }
@@ -66,7 +66,7 @@ Result<double> min_rejection(const Distribution& p, const Distribution& q,
   const auto rejection = program.least();
   if (rejection) return rejection;
   if (rejection.error().infeasible) return 1.0;
-  // The solver calls it a numerical error where it misses feasibility by little.
+  // The solver reports a numerical error if it narrowly misses feasibility.
   SPECTR_TRY(const double excess, program.min_excess());
   return excess > equality ? 1.0 : rejection;
 }

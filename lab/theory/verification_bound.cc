@@ -15,20 +15,20 @@ namespace {
 
 constexpr std::size_t max_prefixes = 63, max_antichains = 200'000;
 
-/// A set of prefixes, a bit each.
+/// A set of prefixes, one bit each.
 using Prefixes = std::uint64_t;
 
 struct Prefix {
   std::vector<Token> tokens;
-  std::size_t parent;  // none: max_prefixes
-  double p, q;         // of the whole prefix, and of its last token
+  std::size_t parent;  // max_prefixes: none
+  double p, q;         // p of the whole prefix, q of its last token
 };
 
-/// All prefixes of 1 … L tokens that p reaches, shorter ones first.
+/// Returns all prefixes of 1 … L tokens that p reaches, shorter ones first.
 Result<std::vector<Prefix>> prefixes_of(const PrefixTableModel& p, const PrefixTableModel& q,
                                         std::size_t length) {
   std::vector<Prefix> all;
-  // Adds a child of `prefix`, which is no element of `all`, for every token.
+  // Adds a child of `prefix`, which is not an element of `all`, for every token.
   const auto extend = [&](const Prefix& prefix, std::size_t parent) {
     const auto log_p = p.log_row(prefix.tokens), log_q = q.log_row(prefix.tokens);
     for (std::size_t y = 0; y < log_p.size(); ++y) {
@@ -47,7 +47,7 @@ Result<std::vector<Prefix>> prefixes_of(const PrefixTableModel& p, const PrefixT
   return all;
 }
 
-/// Every antichain of the prefixes below `parent`, the empty one included.
+/// Returns every antichain of the prefixes below `parent`, including the empty one.
 Result<std::vector<Prefixes>> antichains_below(const std::vector<Prefix>& prefixes, std::size_t parent) {
   std::vector<Prefixes> all = {0};
   for (std::size_t i = 0; i < prefixes.size(); ++i) {

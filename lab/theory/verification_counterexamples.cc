@@ -34,7 +34,7 @@ class HsdProgram final : public Verifier {
       nodes.push_back(above);
       p.push_back(draw.distribution);
     }
-    // Block verification accepts the whole chain with c. What min(1, ratio) has beyond that goes before it.
+    // Block verification accepts the whole chain with probability c. The excess of min(1, ratio) comes first.
     const double beyond = std::min(1.0, ratio) - c;
     choices.enter(start.place(above, nodes.size(), Purpose::test));
     if (c < 1.0 && choices.accept(beyond / (1.0 - c))) {
@@ -47,12 +47,12 @@ class HsdProgram final : public Verifier {
   }
 };
 
-/// The sums over texts that LengthEstimates are made of.
+/// Sums over sequences for LengthEstimates.
 class LengthSums {
  public:
   LengthSums(const ExactRows& p, const ExactRows& q, std::size_t length) : p_(p), q_(q), length_(length) {}
 
-  /// Adds what begins with `prefix`, of which `accepted` is Π min(p, q), `likelihood` Π q and `overlaps` Π a.
+  /// Adds sequences beginning with `prefix`: `accepted` is Π min(p, q), `likelihood` Π q and `overlaps` Π a.
   void add(const std::vector<Token>& prefix, const Fraction& accepted, const Fraction& likelihood,
            const Fraction& overlaps) {
     if (prefix.size() == length_) return;
@@ -61,7 +61,7 @@ class LengthSums {
     for (std::size_t x = 0; x < q.size(); ++x) overlap = overlap + std::min(p[x], q[x]);
     const Fraction product = overlaps * overlap;
     estimates_.overlaps = estimates_.overlaps + likelihood * product;
-    // Π q · Π min(1, p/q) = Π min(p, q): a prefix counts with what is accepted of it.
+    // Π q · Π min(1, p/q) = Π min(p, q): a prefix has the weight of its accepted part.
     estimates_.last_overlap_only = estimates_.last_overlap_only + accepted * overlap;
     for (std::size_t x = 0; x < q.size(); ++x) {
       const Fraction next = accepted * std::min(p[x], q[x]), text = likelihood * q[x];

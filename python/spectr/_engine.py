@@ -22,7 +22,7 @@ class Piece:
 
     text: str
     tokens: List[int]
-    reasoning: str = ""  #: thoughts before the answer to a conversation
+    reasoning: str = ""  #: reasoning before the answer to a conversation
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Generation:
     text: str
     tokens: List[int]
     stop_reason: str  #: "eos", "limit", "word" or "context"
-    reasoning: str = ""  #: thoughts before the answer to a conversation
-    statistics: Dict[str, Any] = field(default_factory=dict)  #: as `stats` in docs/json.md
+    reasoning: str = ""  #: reasoning before the answer to a conversation
+    statistics: Dict[str, Any] = field(default_factory=dict)  #: like `stats` in docs/json.md
 
 
 class Stream:

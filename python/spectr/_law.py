@@ -88,7 +88,7 @@ class Law:
 
     distribution: Dict[Output, float]  #: the probability of every sequence of `horizon` tokens
     horizon: int
-    expected_tokens: Optional[float]  #: of the first block of an endless sequence; None: too many outcomes
+    expected_tokens: Optional[float]  #: of the first block of an infinite sequence; None: too many outcomes
     expected_target_calls: float  #: for one sequence of `horizon` tokens
     expected_rejections: float  #: the expected number of blocks that end in a correction
     tv_error: float  #: total variation to the target's own distribution

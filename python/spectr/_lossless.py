@@ -86,8 +86,8 @@ class Counterexample:
     drafts: int
     draft: Dict[Output, np.ndarray]  #: the draft's rows by prefix
     target: Dict[Output, np.ndarray]  #: the target's rows by prefix
-    output: Output  #: the sequence that is furthest off
-    probability: float  #: with which it is emitted; in sampling mode its frequency
+    output: Output  #: the sequence with the largest deviation
+    probability: float  #: probability of emitting it; in sampling mode its frequency
     expected: float  #: its probability under the target
 
 
@@ -97,8 +97,8 @@ class LosslessReport:
 
     lossless: bool
     tv: float  #: the largest total variation to the target; in sampling mode that of the frequencies
-    outcomes: int  #: outcomes that were enumerated, or samples
-    p_value: Optional[float]  #: in sampling mode: of the hypothesis that the verifier is lossless
+    outcomes: int  #: number of enumerated outcomes, or of samples
+    p_value: Optional[float]  #: in sampling mode, of the hypothesis that the verifier is lossless
     counterexample: Optional[Counterexample]
 
     def __bool__(self) -> bool:
@@ -345,4 +345,4 @@ def _test_by_samples(
     return LosslessReport(lossless, worst, samples * pairs, combined, None if lossless else example)
 
 
-test_lossless.__test__ = False  # type: ignore[attr-defined]  # pytest shall not take it for a test
+test_lossless.__test__ = False  # type: ignore[attr-defined]  # pytest must not collect it

@@ -24,7 +24,7 @@ def test_the_page_runs():
     names = {"step": 0}
     for block in blocks_of("python.md"):
         if "transformers" in block:
-            continue  # it needs models from elsewhere
+            continue  # requires external models
         if "spectr.verify(" in block:
             names.update(draft_tokens=[[0, 1]], draft_probs=uniform(2, 2), target_probs=uniform(3, 2))
         if "spectr.verify_tree(" in block:

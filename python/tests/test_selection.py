@@ -209,7 +209,7 @@ class TestVerifyTree:
             assert all(path[0][emitted[0] - 1 :] == -1)
 
     def test_rows_by_node_or_by_number_are_those_by_token(self):
-        unread = np.full((1, 1, 3), np.nan)  # below leaves
+        unread = np.full((1, 1, 3), np.nan)  # rows after leaves, which are not read
         by_node = np.concatenate([self.DRAFT[:, :1], self.DRAFT[:, 2:], unread, unread], axis=1)
         for seed in range(20):
             expected, _ = spectr.verify_tree(self.PARENTS, self.TOKENS, self.DRAFT, self.TARGET, seed=seed)

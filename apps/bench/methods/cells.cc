@@ -16,7 +16,7 @@ std::vector<T> or_else(const std::vector<T>& values, T fallback) {
   return values.empty() ? std::vector<T>{std::move(fallback)} : values;
 }
 
-/// Goes through the values of a setting, or leaves it as it is where there are none.
+/// Replaces each element by one copy per value of a setting; does nothing if there are no values.
 template <class T>
 void multiply(std::vector<MethodOptions>& all, const std::vector<T>& values, T MethodOptions::* setting) {
   if (values.empty()) return;
@@ -30,7 +30,7 @@ void multiply(std::vector<MethodOptions>& all, const std::vector<T>& values, T M
   all = std::move(more);
 }
 
-/// The combinations of all axes but plans and warps.
+/// Returns the combinations of all axes except plans and warps.
 std::vector<MethodOptions> combinations(const Axes& axes, const MethodOptions& settings) {
   std::vector<MethodOptions> all = {settings};
   multiply(all, axes.lengths, &MethodOptions::length);
@@ -46,14 +46,14 @@ std::vector<MethodOptions> combinations(const Axes& axes, const MethodOptions& s
   return all;
 }
 
-/// What tells cells apart: whatever the method reads, and nothing else.
+/// Returns a key of the cell that covers exactly what its method reads.
 std::string identity(const Cell& cell) {
   const WarpOptions& w = cell.warp.options();
   return text_of({to_json(cell), cell.draft, w.min_p, w.repeat_penalty, w.presence_penalty,
                   w.frequency_penalty, w.repeat_last_n});
 }
 
-/// Error: a plan that does not exist, or plans that none of the methods would read.
+/// Fails if a plan does not exist or if none of the methods reads plans.
 Result<void> check_plans(const Axes& axes) {
   for (const std::string& plan : axes.plans) SPECTR_TRY_VOID(find_plan(plan));
   if (axes.plans.empty()) return {};
@@ -65,7 +65,7 @@ Result<void> check_plans(const Axes& axes) {
                fmt::join(axes.plans, ", "), fmt::join(axes.methods, ", "));
 }
 
-/// The combinations of one method, in order.
+/// Returns the combinations of one method, in order.
 Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& axes,
                                         const MethodOptions& settings, const Warp& warp) {
   std::vector<Cell> cells;

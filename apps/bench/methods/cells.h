@@ -12,17 +12,17 @@
 
 namespace spectr::bench {
 
-/// A way of decoding that is measured: a method with everything that it reads of its settings.
+/// A decoding configuration to be measured: a method with all settings that it reads.
 struct Cell {
   const MethodRule* method;
-  MethodOptions options;  ///< with a plan where the method has one
-  DraftShape shape;       ///< K and L as the decoder has them
-  Warp warp;              ///< of the target and of its draft model
-  std::size_t draft = 0;  ///< which of the draft models
+  MethodOptions options;  ///< includes the plan if the method has one
+  DraftShape shape;       ///< K and L of the decoder
+  Warp warp;              ///< of the target and its draft model
+  std::size_t draft = 0;  ///< index of the draft model
 };
 
-/// The values that settings take; a group of cells is every combination. An empty list stands for the value
-/// of the settings that the group is expanded with.
+/// The values of each setting. A group of cells is their Cartesian product. An empty list means the value of
+/// the settings that the group is expanded with.
 struct Axes {
   std::vector<std::string> methods;
   std::vector<std::string> plans = {};
@@ -36,15 +36,15 @@ struct Axes {
   std::vector<WarpOptions> warps = {};
 };
 
-/// Every combination once: a method that does not read a setting is not repeated for its values, nor for
-/// `draft_models` where it uses none; those of one combination follow one another. Error: an unknown method
-/// or plan, plans that no method of a group reads, or a combination that is impossible.
+/// Returns every distinct combination once: values of a setting (or of `draft_models`) that a method does not
+/// use are not repeated. Cells that differ only in the draft model are adjacent. Fails if a method or plan is
+/// unknown, if no method of a group reads its plans, or if a combination is impossible.
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
                                  const WarpOptions& warp, std::size_t draft_models);
 
-/// The settings of a cell: `method`, `plan`, `drafts`, `length`, `beams`, `beam_mode`, `tau`,
-/// `bild_fallback`, `bild_rollback`, and `warp` with `temperature`, `top_k`, `top_p`. Null stands for what a
-/// method has not.
+/// Returns the settings of a cell: `method`, `plan`, `drafts`, `length`, `beams`, `beam_mode`, `tau`,
+/// `bild_fallback`, `bild_rollback`, and `warp` with `temperature`, `top_k`, `top_p`. Settings that the
+/// method does not have are null.
 Json to_json(const Cell& cell);
 
 }  // namespace spectr::bench

@@ -18,7 +18,7 @@
 namespace spectr::bench {
 namespace {
 
-// What a cell may tell: the names of the command line with '_'.
+// Members that a cell may have. Their names are those of the command line, with '_' for '-'.
 
 template <class Options, class T>
 struct Field {
@@ -26,7 +26,7 @@ struct Field {
   T Options::* member;
 };
 
-// The shape of drafts; the table of method settings has the others.
+// Draft shapes. The remaining settings are in the table of method settings.
 constexpr Field<MethodOptions, std::size_t> counts[] = {{"drafts", &MethodOptions::drafts},
                                                         {"length", &MethodOptions::length},
                                                         {"trunk", &MethodOptions::trunk},
@@ -65,8 +65,8 @@ Json warp_json(const WarpOptions& options) {
 Json cell_json(const Cell& cell) {
   Json all = {{"method", cell.method->name}};
   if (cell.options.plan) all["plan"] = *cell.options.plan;
-  // What is as usual goes without saying; what the method does not read would be told as a mistake when it is
-  // run.
+  // Default values are omitted. Settings that the method does not read are omitted, too, because running a
+  // cell with them would be reported as an error.
   const auto unread = unread_settings(*cell.method, cell.options);
   const MethodOptions usual;
   const auto is_read = [&](const std::string& flag) {
@@ -106,7 +106,7 @@ Result<double> number_of(std::string_view name, const JsonInput& value) {
   return value.get<double>();
 }
 
-/// Reads a member into its place, if it is one of the fields.
+/// Reads a member into the field of that name. Returns false if there is none.
 template <class Options, class T, std::size_t n>
 Result<bool> read_field(const Field<Options, T> (&fields)[n], std::string_view name, const JsonInput& value,
                         Options& options) {
@@ -157,7 +157,7 @@ Result<WarpOptions> read_warp(const JsonInput& object) {
   return options;
 }
 
-/// One member of a cell. Error: there is no setting of that name.
+/// Reads one member of a cell. Fails if there is no setting of that name.
 Result<void> read_member(std::string_view name, const JsonInput& value, Column& column, Axes& axes) {
   MethodOptions& options = column.settings;
   if (name == "method" || name == "plan") {

@@ -11,12 +11,12 @@
 
 namespace spectr::bench {
 
-/// Settings of methods as a file keeps them, `{"cells": [{"method": …, …, "warp": {…}}]}`: what `bench tune`
-/// has chosen, and `bench methods --column-file` runs. What a cell does not tell is as if no flag was given.
+/// Returns settings of methods in the file format `{"cells": [{"method": …, …, "warp": {…}}]}` that `bench
+/// tune` writes and `bench methods --column-file` reads. Members that a cell lacks have their default values.
 Json column_json(std::span<const Cell* const> cells);
 
-/// The columns of such a file, one for each of its cells. Error: it cannot be read, or says something else,
-/// by file, cell and name; whether a method can have such settings is for expand() to say.
+/// Reads such a file and returns one column per cell. Fails if it is unreadable or invalid; the message names
+/// file, cell and member. Whether a method supports its settings is checked by expand().
 Result<std::vector<Column>> read_columns(const std::string& path);
 
 }  // namespace spectr::bench

@@ -10,14 +10,14 @@
 namespace spectr::bench {
 namespace {
 
-/// Sessions for a text of `context` tokens.
+/// Starts sessions for a sequence of up to `context` tokens.
 Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
   std::vector<const LanguageModel*> drafts;
   if (const Transformer* draft = draft_of(setup, cell)) drafts.push_back(draft);
   return Models::start(*setup.models.target, drafts, cell.warp, context, nodes);
 }
 
-/// Cuts a prompt to `room` tokens of its end. A BOS that it begins with stays.
+/// Shortens a prompt to its last `room` tokens. An initial BOS is kept.
 void cut(std::vector<Token>& prompt, std::size_t room, std::optional<Token> bos) {
   const bool keeps_bos = prompt.front() == bos && room > 1;
   prompt.erase(prompt.begin() + (keeps_bos ? 1 : 0),
@@ -60,7 +60,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
   const std::size_t context = setup.models.target->context();
   Answers answers;
   std::vector<Token> text;
-  std::vector<std::string> said;  // of a conversation
+  std::vector<std::string> said;  // turns of the conversation so far
   const std::vector<std::string>& asked = prompt.prompt.turns;
   for (std::size_t turn = 0; turn < asked.size(); ++turn) {
     if (turn > 0 && setup.chat) {

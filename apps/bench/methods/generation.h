@@ -14,49 +14,49 @@
 
 namespace spectr::bench {
 
-/// The tokens of a conversation, by the model's chat template: what the user and the model have said in
-/// turns, the user first and last. Error: the template refuses it.
+/// Renders a conversation to tokens with the model's chat template. `said` alternates between the user and
+/// the model; the user is first and last. Fails if the template rejects it.
 using ChatRenderer = std::function<Result<std::vector<Token>>(std::span<const std::string> said)>;
 
-/// What texts are generated with.
+/// The models and settings for generating completions.
 struct Setup {
   const EngineModels& models;
-  std::size_t predict = 128;  ///< max tokens of an answer
+  std::size_t predict = 128;  ///< maximum number of tokens of an answer
   std::uint64_t seed = 0;
   bool ignore_eos = false;
-  ChatRenderer chat = {};  ///< of the turns; none: they are texts that the model continues
+  ChatRenderer chat = {};  ///< renders turns; empty: the model continues them as plain text
 };
 
-/// The draft model that a cell works with; null: none.
+/// Returns the draft model of a cell, or null if it uses none.
 inline const Transformer* draft_of(const Setup& setup, const Cell& cell) {
   const auto& drafts = setup.models.drafts;
   return cell.method->models.max == 0 || drafts.empty() ? nullptr : drafts[cell.draft].get();
 }
 
-/// The larger K and the larger L.
+/// Returns the elementwise maximum of K and L.
 inline DraftShape larger(const DraftShape& a, const DraftShape& b) {
   return {std::max(a.drafts, b.drafts), std::max(a.length, b.length)};
 }
 
-/// A prompt in the target's tokens.
+/// A prompt tokenized for the target.
 struct TokenPrompt {
-  Prompt prompt;                          ///< as it was read
-  std::vector<std::vector<Token>> turns;  ///< of a conversation the first alone
-  std::size_t tokens;                     ///< of its first turn, all of them
-  bool cut;                               ///< they did not fit the context: a BOS and the last ones remain
+  Prompt prompt;                          ///< the prompt as read
+  std::vector<std::vector<Token>> turns;  ///< if turns are rendered as a chat, only the first
+  std::size_t tokens;                     ///< number of tokens of the first turn before it was cut
+  bool cut;                               ///< the first turn was cut to a BOS and its last tokens
 };
 
-/// Error: the context has no room for `predict` tokens and a prompt.
+/// Tokenizes prompts. Fails if the context has no room for a prompt and `predict` tokens.
 Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts);
 
-/// The answers to all turns of a prompt.
+/// Answers to the turns of a prompt.
 struct Answers {
-  std::vector<std::string> texts;  ///< of all turns that the context had room for
-  Statistics statistics;           ///< of these
-  DraftShape shape = {};           ///< the largest K and L that were drafted
+  std::vector<std::string> texts;  ///< one per turn that the context had room for
+  Statistics statistics;           ///< over these answers
+  DraftShape shape = {};           ///< largest K and L that were drafted
 };
 
-/// Every turn is answered behind the turns and answers before it; the n-th prompt has choices of its own.
+/// Answers each turn after all previous turns and answers. The random choices depend on seed, n and turn.
 Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& prompt, std::size_t n);
 
 }  // namespace spectr::bench

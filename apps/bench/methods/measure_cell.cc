@@ -25,7 +25,7 @@ Take take_of(const Statistics& statistics, const std::optional<Energy>& energy =
   return take;
 }
 
-/// What is counted over all prompts.
+/// Returns the statistics over all prompts.
 Measurement counts_of(const Statistics& all) {
   Measurement m;
   m.acceptance_rate = all.acceptance_rate();
@@ -49,7 +49,7 @@ Result<void> score(const Scorer& scorer, std::span<const TokenPrompt> prompts,
   return {};
 }
 
-/// Over the tokens of all prompts.
+/// Hashes the tokens and the references of all prompts.
 std::uint64_t hash(std::span<const TokenPrompt> prompts) {
   Fnv1a hash;
   for (const TokenPrompt& prompt : prompts) {
@@ -74,7 +74,7 @@ Result<Measurement> measure_cell(const Setup& setup, const Cell& cell, std::span
   SPECTR_TRY(const MethodRule* plain_method, find_method("plain"));
   const Cell plain{plain_method, {}, {}, cell.warp};
   const bool is_plain = cell.method == plain_method;
-  {  // to warm up: the first blocks of a program fault its memory in
+  {  // warm-up: the first blocks of a program cause page faults
     Setup brief = setup;
     brief.predict = std::min<std::size_t>(setup.predict, 8);
     SPECTR_TRY_VOID(answer(brief, cell, prompts.front(), 0));

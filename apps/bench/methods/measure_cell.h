@@ -11,22 +11,22 @@
 
 namespace spectr::bench {
 
-/// How a cell is run over prompts.
+/// Settings of a measurement.
 struct RunSettings {
-  std::optional<double> seconds = {};  ///< no prompt is begun after so many seconds of answers; none: all are
-  Scorer scorer = {};                  ///< of the answers; empty: they are not scored
+  std::optional<double> seconds = {};  ///< time limit for answers, after which no prompt begins; none: all
+  Scorer scorer = {};                  ///< scores the answers; empty: they are not scored
 };
 
-/// Runs a cell over prompts, each beside plain decoding of the same prompt: plain and method take turns, and
-/// turns at being first, so that whatever else the machine does meets both. With a time budget each of the
-/// two ends when it has used its own up.
-/// `done` is called after every prompt. Requires: at least one prompt. Error: what the scorer says.
+/// Measures a cell over prompts, each paired with plain decoding of the same prompt. Which of the two runs
+/// first alternates from prompt to prompt, so that other load on the machine affects both. A time budget
+/// applies to each of the two separately. Calls `done` after every prompt. Requires: at least one prompt.
+/// Fails if decoding or the scorer fails.
 Result<Measurement> measure_cell(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts,
                                  const RunSettings& settings, EnergyMeter& meter,
                                  const std::function<void()>& done);
 
-/// Everything that a measurement depends on, except for the machine: the key that it is kept under between
-/// runs.
+/// Returns the key under which a measurement is stored between runs. It covers everything that the
+/// measurement depends on, except for the machine.
 Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts,
             const RunSettings& settings, int threads);
 

@@ -9,7 +9,7 @@ std::optional<double> optional_of(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
-/// A take as a list of its members, in their order.
+/// Writes a take as a list of its members, in their order.
 Json to_json(const std::vector<Take>& takes) {
   Json all = Json::array();
   for (const Take& t : takes)
@@ -23,7 +23,7 @@ std::vector<Take> takes_of(const Json& all) {
   for (const Json& t : all) {
     takes.push_back({t[0].get<double>(), t[1].get<double>(), t[2].get<double>(), t[3].get<double>(),
                      optional_of(t[4]), optional_of(t[5]),
-                     t.size() > 6 ? optional_of(t[6]) : std::nullopt});  // older ones have none
+                     t.size() > 6 ? optional_of(t[6]) : std::nullopt});  // missing in older files
   }
   return takes;
 }

@@ -10,29 +10,29 @@
 
 namespace spectr::bench {
 
-/// The number; null: there is none.
+/// Returns the number, or null if there is none.
 Json or_null(const std::optional<double>& value);
 
-/// What is kept of the answers to one prompt.
+/// Measurement of the answers to one prompt.
 struct Take {
-  double tokens;                      ///< that were generated
-  double calls;                       ///< passes of the target, without the prompt's
-  double seconds;                     ///< after the prompt
-  double negative_log_likelihood;     ///< of the tokens under the target, at temperature 1 and unfiltered
-  std::optional<double> joules = {};  ///< with the reading of the prompt
-  std::optional<double> score = {};   ///< how good the answers are
-  std::optional<double> sampled_joules = {};  ///< by MTAD's sum (energy_meter.h)
+  double tokens;                      ///< number of generated tokens
+  double calls;                       ///< passes of the target, without prefill
+  double seconds;                     ///< time without prefill
+  double negative_log_likelihood;     ///< of the answers under the target at temperature 1, unfiltered
+  std::optional<double> joules = {};  ///< includes prefill
+  std::optional<double> score = {};   ///< quality of the answers
+  std::optional<double> sampled_joules = {};  ///< by MTAD's sum (sampled_joules)
 
   double block_efficiency() const { return tokens / calls; }
   double perplexity() const;
   double seconds_per_token() const { return seconds / tokens; }
 };
 
-/// A cell that was run once over the prompts of a data set, beside plain decoding of the same prompts.
+/// One run of a cell over the prompts of a data set, paired with plain decoding of the same prompts.
 struct Measurement {
-  std::vector<Take> takes;  ///< by prompt; at least one
-  std::vector<Take> plain;  ///< of plain decoding: of as many prompts, or fewer where time was up
-  DraftShape shape;         ///< the largest K and L that were drafted
+  std::vector<Take> takes;  ///< one per prompt; at least one
+  std::vector<Take> plain;  ///< takes of plain decoding; fewer than `takes` if its time was up
+  DraftShape shape;         ///< largest K and L that were drafted
   double acceptance_rate = 0.0;
   std::vector<double> acceptance_per_position;
   std::optional<double> bias_tv;
@@ -40,9 +40,9 @@ struct Measurement {
          total_seconds = 0.0;
 };
 
-/// How measurements are kept on disk.
+/// Serializes a measurement for storage.
 Json to_json(const Measurement& measurement);
-/// Requires: what to_json() gave.
+/// Parses a measurement. Requires: output of to_json().
 Measurement measurement_of(const Json& json);
 
 }  // namespace spectr::bench

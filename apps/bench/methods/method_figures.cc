@@ -11,7 +11,7 @@
 namespace spectr::bench {
 namespace {
 
-/// A value of a row with its spread; none where the row has none.
+/// A value of a row with its spread; the spread is absent if the row has none.
 struct Point {
   double value, spread;
 };
@@ -31,7 +31,7 @@ std::optional<Point> point_of(const Json& row, const std::string& name) {
   return Point{value["mean"].get<double>(), sd > 0.0 ? sd : or_zero(value.value("se", Json()))};
 }
 
-/// What names a series: all settings of the row but the one on the horizontal axis.
+/// Returns the name of a series: all settings of the row except the one on the horizontal axis.
 std::string series_name(Json row, const std::string& x, bool drafts, bool datasets) {
   if (!x.empty()) row[x] = nullptr;
   std::string name = label_of(row);
@@ -49,7 +49,7 @@ bool several_datasets(const Json& rows) {
                              [&](const Json& row) { return row["dataset"] != rows.front()["dataset"]; });
 }
 
-/// `y` against `x` with error bars, a series per what else differs; rows without either are left out.
+/// Plots `y` against `x` with error bars, a series per other settings. Rows without both are skipped.
 plot::Figure against(const Json& rows, const std::string& x, const std::string& y, std::string title,
                      const plot::Axis& horizontal, const plot::Axis& vertical) {
   const bool drafts = several_drafts(rows), datasets = several_datasets(rows);
@@ -88,7 +88,7 @@ plot::Figure acceptance(const Json& rows) {
             "outside right top"}}};
 }
 
-/// Whether a series has more than one point.
+/// Returns true if a series has more than one point.
 bool is_swept(const plot::Figure& figure) {
   return std::ranges::any_of(figure.panels.front().series,
                              [](const plot::Series& series) { return series.points.size() > 1; });

@@ -12,7 +12,7 @@
 namespace spectr::bench {
 namespace {
 
-/// A column of the table: its name, and the text of a row in it.
+/// A column of the table: its name and a function that formats a row's cell.
 struct TableColumn {
   std::string name;
   std::function<std::string(const Json& row)> text;
@@ -22,7 +22,7 @@ bool is_plain(const Json& row) {
   return row["method"] == "plain";
 }
 
-/// Whether a row has the member, and it is not null.
+/// Returns true if the row has a member of that name that is not null.
 bool has(const Json& row, const char* name) {
   return row.contains(name) && !row[name].is_null();
 }
@@ -31,7 +31,7 @@ std::string number(double value, int digits) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-/// "2.14 ± 0.03": a deviation where there is one, else a standard error.
+/// Formats a value as "2.14 ± 0.03", with the standard deviation or else the standard error.
 std::string with_spread(const Json& value, int digits) {
   if (value.is_null()) return "";
   std::string text = number(value["mean"].get<double>(), digits);
@@ -41,7 +41,7 @@ std::string with_spread(const Json& value, int digits) {
   return text;
 }
 
-/// The same of `name`, `name_sd` and `name_se`.
+/// Formats the members `name`, `name_sd` and `name_se` in the same way.
 std::string with_spread(const Json& row, const std::string& name, int digits) {
   if (!has(row, name.c_str())) return "";
   Json value = {{"mean", row[name]}};
@@ -49,11 +49,11 @@ std::string with_spread(const Json& row, const std::string& name, int digits) {
   return with_spread(value, digits);
 }
 
-/// What the paper prints, as it prints it.
+/// Returns the paper's value with the digits that the paper prints.
 std::string printed(const Json& row, const char* name) {
   if (!has(row, "paper") || !has(row["paper"], name)) return "";
   const Json& value = row["paper"][name];
-  if (value.is_number()) return number(value.get<double>(), 2);  // computed from what it prints
+  if (value.is_number()) return number(value.get<double>(), 2);  // computed from printed values
   return row["paper"].value("as_printed", Json::object()).value(name, "");
 }
 
@@ -61,7 +61,7 @@ TableColumn paper(const char* name) {
   return {"paper", [name](const Json& row) { return printed(row, name); }};
 }
 
-/// "40/50/6": per cent of the time after the prompts.
+/// Formats the shares of the time after prefill in per cent, as "40/50/6".
 std::string split(const Json& row) {
   if (!row.contains("seconds")) return "";
   const Json& seconds = row["seconds"];
@@ -81,7 +81,7 @@ std::string energy(const Json& row) {
   return text;
 }
 
-/// Total variation per token from the target's distribution.
+/// Formats the total variation distance per token from the target's distribution.
 std::string bias(const Json& row) {
   if (!row.contains("bias_tv")) return "";
   return row["bias_tv"].is_null() ? "unknown" : number(row["bias_tv"].get<double>(), 4);

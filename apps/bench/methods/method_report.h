@@ -6,12 +6,12 @@
 
 namespace spectr::bench {
 
-/// The rows of `bench methods` (method_rows.h) as a table for people, a line each, the paper's values beside
-/// ours. What is the same in all of them, or missing in all, is left out.
+/// Formats the rows of `bench methods` (method_rows.h) as a table, one line per row, with the paper's values
+/// next to the measured ones. Columns that are constant or empty are omitted.
 std::string methods_table(const Json& rows);
 
-/// The scores of every category of prompts, a line each, a column per row, the paper's values beside ours;
-/// empty where no row has any.
+/// Formats the scores per category of prompts: one line per category, one column per row, with the paper's
+/// values next to the measured ones. Empty if no row has categories.
 std::string categories_table(const Json& rows);
 
 }  // namespace spectr::bench

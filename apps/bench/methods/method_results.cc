@@ -11,7 +11,7 @@
 namespace spectr::bench {
 namespace {
 
-/// What a row begins with.
+/// Returns the head of a row.
 Json head_of(const Preset* preset, const Setup& setup, const Part& part, const PresetCell& one) {
   const auto named = [](std::string_view name) { return name.empty() ? Json(nullptr) : Json(name); };
   const Transformer* draft = draft_of(setup, one.cell);
@@ -26,7 +26,7 @@ Json head_of(const Preset* preset, const Setup& setup, const Part& part, const P
   return head;
 }
 
-/// The rows of a data set: one per cell, or one per rank.
+/// Returns the rows of a data set: one per cell, or one per rank.
 Json rows_of(const Preset* preset, const Setup& setup, const Part& part) {
   const auto paper = [&](const Printed* printed) {
     return printed == nullptr ? Json(nullptr) : to_json(*printed, preset->source);
@@ -50,14 +50,14 @@ Json rows_of(const Preset* preset, const Setup& setup, const Part& part) {
   return rows;
 }
 
-/// Plain decoding as it ran beside the cells of a data set.
+/// Returns the reference row of plain decoding, which ran alternately with the cells of a data set.
 Json reference_of(const Setup& setup, const Part& part) {
   std::vector<Measurement> all;
   for (const auto& repeats : part.measured) all.insert(all.end(), repeats.begin(), repeats.end());
   return reference_row({{"dataset", part.name}, {"target", setup.models.target->file().name()}}, all);
 }
 
-/// A row per cell with the mean over data sets, which have as many rows each.
+/// Returns one row per cell with the mean over data sets. All data sets have the same number of rows.
 Json rows_across(const std::vector<Json>& rows_by_part) {
   Json all = Json::array();
   for (std::size_t i = 0; i < rows_by_part.front().size(); ++i) {
@@ -68,7 +68,7 @@ Json rows_across(const std::vector<Json>& rows_by_part) {
   return all;
 }
 
-/// "stories: 20 prompts, 21.3 tokens in the mean (first turns)".
+/// Formats a line such as "stories: 20 prompts, 21.3 tokens in the mean (first turns)".
 std::string prompts_line(const Json& set) {
   return fmt::format("{}: {} prompts, {:.1f} tokens in the mean (first turns)",
                      set["name"].get<std::string>(), set["prompts"].get<std::size_t>(),

@@ -13,7 +13,7 @@
 
 namespace spectr::bench {
 
-/// A data set in the target's tokens, with what is measured on it.
+/// A data set in the target's tokens with its measurements.
 struct Part {
   std::string name, file;
   std::vector<TokenPrompt> prompts;
@@ -28,29 +28,29 @@ struct Part {
   }
 };
 
-// What is told of them. `preset` is null where the settings were given one by one.
+// Results of the parts. `preset` is null if the settings were given individually.
 
-/// What a run says.
+/// The results of a run.
 struct Results {
-  Json rows;        ///< method_rows.h; data set by data set, of each a row per cell or per rank
-  Json references;  ///< plain decoding as it ran beside the cells, per data set
-  Json across;      ///< of several data sets: a row per cell with the mean over them; else empty
+  Json rows;        ///< one per cell or rank of each data set, in order (method_rows.h)
+  Json references;  ///< plain decoding, which ran alternately with the cells; per data set
+  Json across;      ///< one per cell with the mean over data sets; empty for a single data set
 };
 
-/// Requires: every cell was measured. `relative_to`: see set_relative.
+/// Computes the results. Requires: every cell was measured. `relative_to`: see set_relative.
 Results results_of(const Preset* preset, const Setup& setup, std::span<const Part> parts,
                    std::string_view relative_to);
 
-/// A table per data set, and one across them, for people. `sets` are those of data_sets_json.
+/// Formats one table per data set and one across them. `sets` is the output of data_sets_json.
 std::string results_text(const Json& sets, const Results& results);
 
-/// `name`, `file`, `prompts` and `mean_tokens` of every data set, and `paper` where the preset is about them.
+/// Returns `name`, `file`, `prompts` and `mean_tokens` per data set, and `paper` if the preset has the set.
 Json data_sets_json(const Preset* preset, std::span<const Part> parts);
 
-/// Mean lengths of prompts beside the paper's.
+/// Formats the mean prompt lengths next to the paper's.
 std::string lengths_table(const Json& sets);
 
-/// What a preset is and where the paper's values come from; empty without one.
+/// Describes a preset and the source of the paper's values; empty without a preset.
 std::string preset_lines(const Preset* preset);
 
 }  // namespace spectr::bench

@@ -17,7 +17,7 @@ Json mean_and_sd(const std::vector<double>& values) {
   return {{"mean", mean_of(values).value}, {"sd", or_null(deviation_of(values))}};
 }
 
-/// `of` every take.
+/// Applies `of` to every take.
 template <class Of>
 std::vector<double> each(std::span<const Take> takes, Of of) {
   std::vector<double> all;
@@ -35,7 +35,7 @@ double perplexity_of(std::span<const Take> takes) {
   return std::exp(sum(takes, &Take::negative_log_likelihood) / sum(takes, &Take::tokens));
 }
 
-/// By either sum of the energy.
+/// Returns the energy per token for one of the two energy sums.
 std::optional<double> joules_per_token(std::span<const Take> takes, std::optional<double> Take::* energy) {
   double joules = 0.0;
   for (const Take& take : takes) {
@@ -45,7 +45,7 @@ std::optional<double> joules_per_token(std::span<const Take> takes, std::optiona
   return joules / sum(takes, &Take::tokens);
 }
 
-/// The mean score of the answers that have one.
+/// Returns the mean score of the answers that have one.
 std::optional<double> score_of(std::span<const Take> takes) {
   std::vector<double> scores;
   for (const Take& take : takes) {
@@ -54,7 +54,7 @@ std::optional<double> score_of(std::span<const Take> takes) {
   return scores.empty() ? std::nullopt : std::optional(mean_of(scores).value);
 }
 
-/// Takes that both have: of plain decoding and of the method.
+/// Returns the number of prompts that both the method and plain decoding have finished.
 std::size_t common(const Measurement& m) {
   return std::min(m.takes.size(), m.plain.size());
 }
@@ -65,7 +65,7 @@ Mean speedup_of(const Measurement& m) {
                   each(std::span(m.takes).first(n), &Take::seconds_per_token));
 }
 
-/// One number of every repetition; none where one of them has none.
+/// Returns one number per repetition, or none if a repetition has no such number.
 template <class Of>
 std::vector<double> over_repeats(std::span<const Measurement> repeats, Of of) {
   std::vector<double> all;
@@ -84,7 +84,7 @@ Json score_json(std::string_view name, const std::vector<double>& scores) {
   return json;
 }
 
-/// The mean score of every category over all repetitions, in the order in which they come first.
+/// Returns the mean score of each category over all repetitions, in order of first occurrence.
 Json scores_by_category(std::span<const Measurement> repeats, std::span<const std::string> categories) {
   std::vector<std::pair<std::string, std::vector<double>>> all;
   for (const Measurement& m : repeats) {
@@ -152,7 +152,7 @@ Json row_of(Json head, std::span<const Measurement> repeats, const Json& paper, 
     shape = {std::max(shape.drafts, m.shape.drafts), std::max(shape.length, m.shape.length)};
     prompts = std::min(prompts, m.takes.size());
   }
-  if (shape.drafts > 0) row["drafts"] = shape.drafts;  // a method may have chosen them itself
+  if (shape.drafts > 0) row["drafts"] = shape.drafts;  // the method may have chosen them itself
   if (shape.length > 0) row["length"] = shape.length;
   const auto speedups = over_repeats(repeats, [](const Measurement& m) { return speedup_of(m).value; });
   const auto joules_by = [&](std::optional<double> Take::* energy) {

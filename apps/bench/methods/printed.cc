@@ -3,7 +3,7 @@
 namespace spectr::bench {
 namespace {
 
-/// An object of what a paper prints, and the same as texts.
+/// The values that a paper prints, as numbers and as texts.
 struct PrintedJson {
   Json values, texts = Json::object();
 

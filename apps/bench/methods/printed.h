@@ -12,7 +12,7 @@
 
 namespace spectr::bench {
 
-/// A number with the decimals that a paper prints it with: 2.10 is not 2.1.
+/// A number with the decimals that a paper prints, since 2.10 differs from 2.1.
 struct PrintedNumber {
   double value;
   int decimals;
@@ -21,7 +21,7 @@ struct PrintedNumber {
   std::string text() const { return fmt::format("{:.{}f}", value, decimals); }
 };
 
-/// 2.10_p, with the decimals that are written here.
+/// Creates a PrintedNumber from a literal: 2.10_p has two decimals.
 consteval PrintedNumber operator""_p(const char* digits) {
   double whole = 0.0, unit = 1.0;
   int decimals = 0;
@@ -37,7 +37,7 @@ consteval PrintedNumber operator""_p(const char* digits) {
   return {whole / unit, decimals};  // rounded once, as a literal is
 }
 
-/// A figure as a paper prints it: a mean, and its standard deviation where that is printed, too.
+/// A value as a paper prints it: a mean and, if printed, its standard deviation.
 struct PaperValue {
   PrintedNumber mean;
   std::optional<PrintedNumber> sd = {};
@@ -45,7 +45,7 @@ struct PaperValue {
   std::string text() const { return sd ? mean.text() + " ± " + sd->text() : mean.text(); }
 };
 
-/// What a paper prints of a cell of a table. Never measured here.
+/// The values that a paper prints for a cell of a table. They are never measured here.
 struct Printed {
   std::optional<PaperValue> tokens_per_second = {};
   std::optional<PaperValue> joules_per_token = {};
@@ -56,24 +56,24 @@ struct Printed {
   std::vector<std::pair<std::string_view, PrintedNumber>> score_by_category = {};
 };
 
-/// What a paper prints of passes over a batch of sequences.
+/// The values that a paper prints for passes over a batch of sequences.
 struct PrintedPass {
-  std::optional<PaperValue> relative = {};   ///< to the table's first cell, of the target
-  std::optional<PrintedNumber> joules = {};  ///< of all runs
+  std::optional<PaperValue> relative = {};   ///< relative to the table's first cell, of the target
+  std::optional<PrintedNumber> joules = {};  ///< total of all runs
   std::optional<PrintedNumber> joules_per_run = {};
   std::optional<PrintedNumber> joules_per_input = {};
-  std::optional<PrintedNumber> seconds = {};  ///< of all runs
+  std::optional<PrintedNumber> seconds = {};  ///< total of all runs
   std::optional<PrintedNumber> seconds_per_run = {};
   std::optional<PrintedNumber> seconds_per_input = {};
 };
 
-/// `{source, relative: {mean, sd}, joules, joules_per_run, joules_per_input, seconds, seconds_per_run,
-/// seconds_per_input, as_printed: {relative: "1.01 ± 0.15", …}}`.
+/// Returns `{source, relative: {mean, sd}, joules, joules_per_run, joules_per_input, seconds,
+/// seconds_per_run, seconds_per_input, as_printed: {relative: "1.01 ± 0.15", …}}`.
 Json to_json(const PrintedPass& printed, std::string_view source);
 
-/// `{source, tokens_per_second: {mean, sd}, …, as_printed: {tokens_per_second: "36.8 ± 0.53", …}}`; null
-/// where the paper prints nothing, sd where it prints none; as_printed has what there is, in the paper's
-/// digits.
+/// Returns `{source, tokens_per_second: {mean, sd}, …, as_printed: {tokens_per_second: "36.8 ± 0.53",
+/// …}}`. Values that the paper does not print are null. `as_printed` has the printed ones with the
+/// paper's digits.
 Json to_json(const Printed& printed, std::string_view source);
 
 }  // namespace spectr::bench

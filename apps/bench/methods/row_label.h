@@ -6,14 +6,14 @@
 
 namespace spectr::bench {
 
-/// Method, plan and what else tells a row of `bench methods` from others but K, L, beams and filters:
-/// "spectr k-seq", "mtad τ=0.1".
+/// Returns a label of method, plan and the other settings of a row of `bench methods` except K, L, beams and
+/// filters: "spectr k-seq", "mtad τ=0.1".
 std::string label_of(const Json& row);
 
-/// The name of a row's draft model without folder and ending; empty: it has none.
+/// Returns the file name of a row's draft model without extension; empty if there is none.
 std::string draft_name(const Json& row);
 
-/// Whether the rows are of more than one draft model.
+/// Returns true if the rows use more than one draft model.
 bool several_drafts(const Json& rows);
 
 }  // namespace spectr::bench

@@ -9,19 +9,19 @@
 
 namespace spectr::bench {
 
-/// What settings are chosen by (MTAD, arXiv 2407.09722, appendix F: the best perplexity on a validation set).
+/// A criterion for choosing settings (MTAD, arXiv 2407.09722, appendix F: best validation perplexity).
 struct Objective {
   std::string_view name;
   std::string_view summary;
-  const char* field;  ///< of a row, whose `mean` counts where it has one
-  bool largest;       ///< else the smallest is best
+  const char* field;  ///< member of a row, or its `mean` if it has one
+  bool largest;       ///< true: maximize; false: minimize
 };
 inline constexpr std::array objectives = {
     Objective{"perplexity", "the lowest perplexity under the target", "perplexity", false},
     Objective{"speed", "the largest speed-up over plain decoding", "speedup", true}};
 
-/// Which of the rows of `bench methods` is best for each method with each draft model, in the order in which
-/// methods come first; of equal ones the first. Rows that do not tell the figure do not count.
+/// Returns the index of the best row of `bench methods` for each method and draft model, in order of first
+/// occurrence. Ties go to the first row. Rows without the value are ignored.
 std::vector<std::size_t> best_rows(const Json& rows, const Objective& objective);
 
 }  // namespace spectr::bench

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t turns = 10;
 
-/// `batch` chains of `length` nodes below the root, which differ from their first node on.
+/// Returns `batch` chains of `length` nodes below the root; they differ in their first nodes.
 TokenTree chains(std::size_t batch, std::size_t length) {
   TokenTree tree(0);
   for (std::size_t b = 0; b < batch; ++b) {
@@ -23,7 +23,7 @@ TokenTree chains(std::size_t batch, std::size_t length) {
   return tree;
 }
 
-/// A pass that can be made again and again, and what it cost so far.
+/// A repeatable pass with its measurements so far.
 class BatchPass {
  public:
   static Result<BatchPass> make(const LanguageModel& model, const BatchSettings& settings, std::size_t length,
@@ -40,7 +40,7 @@ class BatchPass {
     return pass;
   }
 
-  /// Runs the pass so many times; with a meter, the energy counts.
+  /// Runs the pass `times` times. Time and energy are recorded only if `meter` is given.
   Result<void> run(std::size_t times, EnergyMeter* meter) {
     if (meter != nullptr) meter->start();
     for (std::size_t i = 0; i < times; ++i) {
@@ -97,9 +97,9 @@ class BatchPass {
 
   const LanguageModel* model_;
   std::size_t length_, batch_;
-  TokenTree tree_;           // of every session
-  std::vector<Token> text_;  // of every session
-  std::size_t kept_;         // tokens of it that a pass does not compute again
+  TokenTree tree_;           // tree of each session
+  std::vector<Token> text_;  // sequence of each session
+  std::size_t kept_;         // length of the prefix that a pass does not recompute
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<double> milliseconds_;
   std::optional<double> joules_ = 0.0;
@@ -130,7 +130,7 @@ Result<Json> measure_batches(const LanguageModel& model, const BatchSettings& se
   for (const std::size_t length : settings.lengths) {
     for (const std::size_t batch : settings.batches) {
       SPECTR_TRY(BatchPass pass, BatchPass::make(model, settings, length, batch));
-      SPECTR_TRY_VOID(pass.run(1, nullptr));  // reads the text, and faults memory in
+      SPECTR_TRY_VOID(pass.run(1, nullptr));  // prefills the sequence and faults memory in
       passes.push_back(std::move(pass));
     }
   }

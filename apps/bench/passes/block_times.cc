@@ -26,7 +26,7 @@ constexpr double seconds_per_row = 0.3;
 constexpr std::size_t min_blocks = 15, max_blocks = 400;
 constexpr std::size_t rows_per_model = 6;
 
-/// A model of a few rows: each prefix has the one that its length and last token select.
+/// A model with a table of a few rows. The length and the last token of a prefix select its row.
 class FewRowsModel final : public LanguageModel {
  public:
   void add(const Distribution& law) {
@@ -78,7 +78,7 @@ struct BlockTimes {
   double block_us, verify_us, tokens;
 };
 
-/// Times blocks of a method, of which every one is selected twice.
+/// Times blocks of a method. Each block is selected twice.
 Result<BlockTimes> time_blocks(Decoder& decoder, const TablePair& pair, const WarpOptions& filters,
                                std::size_t length) {
   SPECTR_TRY(const Warp warp, Warp::make(filters));
@@ -114,7 +114,7 @@ Result<BlockTimes> time_blocks(Decoder& decoder, const TablePair& pair, const Wa
   return BlockTimes{median(std::move(block)), median(std::move(verify)), tokens / blocks};
 }
 
-/// A method with its settings.
+/// A method and its settings.
 struct Measured {
   const MethodRule* rule;
   MethodOptions options;

@@ -9,13 +9,13 @@
 
 namespace spectr::bench {
 
-/// How long calls took.
+/// Durations of calls.
 struct CallTimes {
   double median_microseconds;
   std::size_t calls;
 };
 
-/// Calls `work` for about so many seconds, at least five times and at most 10,000.
+/// Calls `work` for about `seconds`, at least 5 and at most 10,000 times.
 template <class Work>
 CallTimes time_calls(double seconds, const Work& work) {
   std::vector<double> times;

@@ -12,10 +12,10 @@
 namespace spectr::bench {
 namespace {
 
-constexpr double seconds_per_round = 0.1;  // spent on one width, in at least three passes
+constexpr double seconds_per_round = 0.1;  // per width and round, with at least three passes
 constexpr std::size_t min_passes = 3;
 
-/// Seconds of an exchange, the fastest of three runs.
+/// Returns the time of an exchange in seconds, the fastest of three runs.
 template <class Exchange>
 Result<double> exchange_seconds(std::size_t count, const Exchange& exchange) {
   SPECTR_TRY(const double first, exchange({count, 10}));
@@ -31,17 +31,17 @@ Result<double> exchange_seconds(std::size_t count, const Exchange& exchange) {
 Result<double> sum_seconds(ShardedBackend& ranks, std::size_t count) {
   return exchange_seconds(count, [&](const Rounds& rounds) { return ranks.sum_seconds(rounds); });
 }
-/// From a rank to the next.
+/// Returns the time of a message from a rank to the next.
 Result<double> hop_seconds(ShardedBackend& ranks, std::size_t count) {
   SPECTR_TRY(const double ring,
              exchange_seconds(count, [&](const Rounds& rounds) { return ranks.ring_seconds(rounds); }));
   return ring / static_cast<double>(ranks.ranks());
 }
 
-/// A pass on average over some.
+/// The average of several passes.
 struct Pass {
   double seconds;
-  std::vector<RankTimes> ranks;  ///< sums over these passes
+  std::vector<RankTimes> ranks;  ///< sums over all passes
 };
 
 Result<Pass> run_passes(Session& session, std::span<const Token> text, std::size_t width,
@@ -54,7 +54,7 @@ Result<Pass> run_passes(Session& session, std::span<const Token> text, std::size
   Stopwatch watch;
   double spent = 0.0;
   for (; passes < min_passes || spent < seconds_per_round; ++passes) {
-    session.rewind(text.size() - 1);  // the last token is the tree's root and computed with it
+    session.rewind(text.size() - 1);  // rewinds to the last token: it is the root of the tree and recomputed
     SPECTR_TRY_VOID(session.score(text, tree));
     spent += watch.lap();
   }
@@ -65,7 +65,7 @@ Result<Pass> run_passes(Session& session, std::span<const Token> text, std::size
   return pass;
 }
 
-/// Seconds that ranks compute in a pass: at the same time, or one after the other.
+/// Returns the seconds that ranks compute in a pass: the maximum for Split::rows, the sum for Split::layers.
 double computing_seconds(const Pass& pass, Split split) {
   double most = 0.0, sum = 0.0;
   for (const RankTimes& rank : pass.ranks) {
@@ -76,7 +76,7 @@ double computing_seconds(const Pass& pass, Split split) {
   return split == Split::rows ? most : sum;
 }
 
-/// A pass of a width, taken apart.
+/// Returns the row of a width with the components of its time.
 Result<Json> row_of(const Pass& pass, std::size_t width, std::size_t numbers, ShardedBackend* ranks,
                     Split split) {
   Json row = {{"ranks", ranks == nullptr ? 1 : ranks->ranks()},

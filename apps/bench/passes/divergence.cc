@@ -7,7 +7,7 @@
 namespace spectr::bench {
 namespace {
 
-// The most tokens of the contexts of a row, the last row's left out.
+// Maximum context length in tokens of each row; the last row has no maximum.
 constexpr std::array<std::size_t, 4> longest = {32, 64, 128, 256};
 
 std::vector<double> logit_numbers(const Logits& logits) {
@@ -16,7 +16,7 @@ std::vector<double> logit_numbers(const Logits& logits) {
   return x;
 }
 
-/// log Σ exp(x) in double precision: Logits::log_sum_exp is off by as much as some divergences are.
+/// Returns log Σ exp(x) in double precision: Logits::log_sum_exp is too inaccurate for some divergences.
 double log_sum_exp(std::span<const double> x) {
   const double max = std::ranges::max(x);
   double sum = 0.0;
@@ -41,7 +41,7 @@ struct Sums {
   }
 };
 
-/// The logits after the whole of `context`.
+/// Returns the logits after the whole of `context`.
 Result<Logits> logits_after(Session& session, std::span<const Token> context) {
   session.rewind(0);
   if (const auto scored = session.score(context, TokenTree(context.back())); !scored)

@@ -11,21 +11,21 @@
 
 namespace spectr::bench {
 
-/// How far the distribution p of the next token is from the reference's q, at temperature 1 and unfiltered.
+/// Distance of the next-token distribution p from the reference's q, at temperature 1 and unfiltered.
 struct Divergence {
-  double kl = 0.0;        ///< Σ q log(q / p), in nats; infinite where p is 0 and q is not
+  double kl = 0.0;        ///< Σ q log(q / p), in nats; infinite if p is 0 and q is not
   double tv = 0.0;        ///< ½ Σ |q − p|
-  bool same_top = false;  ///< both have the same likeliest token, of equal ones the first
+  bool same_top = false;  ///< both have the same most likely token; ties go to the first
 };
 
-/// Of the distributions of two rows of logits. Requires: equal sizes, no NaN or +∞, one above −∞.
+/// Compares the distributions of two rows of logits. Requires: equal sizes, no NaN or +∞, one above −∞.
 Divergence divergence(const Logits& logits, const Logits& reference);
 
-/// What a model loses against `reference`, a model of the same vocabulary (its weights before they were
-/// rounded, say), over `contexts`: rows {tokens_from, tokens_to, contexts, kl, tv, same_top}, the means over
-/// contexts of so many tokens, and last of all, with tokens_from and tokens_to null. Contexts are cut to what
-/// both models have room for, at their ends. Error: another vocabulary, a context of no tokens, logits that
-/// are no numbers. `done(contexts done)` is called as the work goes on.
+/// Measures the loss of a model against `reference`, a model with the same vocabulary (for instance its
+/// unquantized weights), over `contexts`. Returns rows {tokens_from, tokens_to, contexts, kl, tv, same_top}
+/// with means over contexts by length; the last row covers all, with null bounds. Contexts are truncated to
+/// what both models have room for. Fails if the vocabularies differ, a context is empty, or logits are NaN or
+/// infinite. Calls `done(contexts done)` as it progresses.
 Result<Json> measure_divergence(const LanguageModel& model, const LanguageModel& reference,
                                 std::span<const std::vector<Token>> contexts,
                                 const std::function<void(std::size_t)>& done);

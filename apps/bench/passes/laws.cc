@@ -24,7 +24,7 @@ Distributions random_laws(std::size_t vocabulary, std::uint32_t seed) {
 }
 
 Distributions language_laws(std::size_t vocabulary, std::uint32_t seed) {
-  constexpr double exponent = 2.5, first_ranks = 1.5;  // of the law of Zipf and Mandelbrot
+  constexpr double exponent = 2.5, first_ranks = 1.5;  // of the Zipf–Mandelbrot law
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise;
   std::vector<std::size_t> rank(vocabulary);
@@ -34,7 +34,7 @@ Distributions language_laws(std::size_t vocabulary, std::uint32_t seed) {
   for (std::size_t x = 0; x < vocabulary; ++x) {
     const double logit = -exponent * std::log(static_cast<double>(rank[x]) + first_ranks) + noise(random);
     q[x] = std::exp(logit);
-    p[x] = std::exp(0.9 * logit + 0.5 * noise(random));  // the draft is flatter
+    p[x] = std::exp(0.9 * logit + 0.5 * noise(random));  // the draft's distribution is flatter
   }
   return {Distribution::from_weights(p), Distribution::from_weights(q)};
 }

@@ -5,7 +5,7 @@
 namespace spectr::bench {
 namespace {
 
-/// Bytes that rows of a stream take.
+/// Returns the bytes of rows of the residual stream.
 double stream_bytes(const Shape& shape, std::size_t rows) {
   return static_cast<double>(rows * shape.width * sizeof(float));
 }
@@ -16,7 +16,7 @@ struct PublishedModel {
   Shape shape;
 };
 
-// Llama 3.1's: the numbers of weights, layers and columns of the stream of its configuration files.
+// Llama 3.1: number of weights, layers and width of the residual stream, from the configuration files.
 constexpr PublishedModel models[] = {
     {"8B", 8.03e9, {32, 4096}}, {"70B", 70.6e9, {80, 8192}}, {"405B", 405.9e9, {126, 16384}}};
 
@@ -49,7 +49,7 @@ double pass_seconds(const Network& network, std::size_t ranks, Split split, cons
 
 double break_even_latency(double bytes_per_second, std::size_t ranks, const Shape& shape, std::size_t rows,
                           double alone) {
-  // Both are linear in the latency.
+  // Both times are linear in the latency.
   const auto lead = [&](double latency) {
     const Network network{latency, bytes_per_second};
     return pass_seconds(network, ranks, Split::layers, shape, rows, alone) -

@@ -10,7 +10,7 @@
 namespace spectr::bench {
 namespace {
 
-/// The rows that a pass computes.
+/// Returns the number of rows that a pass computes.
 double rows_of(const Json& row) {
   const double all = row["length"].get<double>() * row["batch"].get<double>();
   return row["independent"].get<bool>() ? all : all + 1.0;

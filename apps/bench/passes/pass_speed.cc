@@ -10,7 +10,7 @@
 namespace spectr::bench {
 namespace {
 
-/// The i-th token of a text: any will do, and always the same ones.
+/// Returns the i-th token of a fixed, arbitrary sequence.
 Token token_at(std::size_t i, std::size_t vocabulary) {
   return static_cast<Token>(i * 2654435761u % vocabulary);
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double seconds_per_measurement = 0.05;
 
-/// A pair of distributions and what it is called in a row.
+/// A pair of distributions and its names in a row.
 struct Case {
   std::string_view laws, filters;
   Distributions distributions;
@@ -46,7 +46,7 @@ Json measure(const PlanRule& rule, const Case& of, std::size_t k) {
   row["build_us"] = time_calls(seconds_per_measurement, [&] {
                       (void)rule.build(drafts, distributions.q, {});
                     }).median_microseconds;
-  // A batch of selections: a single one takes less than reading the clock.
+  // Selections are timed in batches: a single one is shorter than reading the clock.
   constexpr std::size_t batch = 64;
   std::vector<Token> tokens((*plan)->drafts());
   CounterRandom choices(1);

@@ -12,15 +12,15 @@
 namespace spectr::bench {
 
 struct SelectSettings {
-  std::vector<std::string> plans;  ///< empty: all
+  std::vector<std::string> plans;  ///< empty: all plans
   std::vector<std::size_t> vocabularies = {40, 4096, 32'000, 151'936, 262'144};
   std::vector<std::size_t> drafts = {1, 4, 8};
   std::uint32_t seed = 1;
 };
 
-/// What plans cost: rows {plan, vocab, laws, filters, k, build_us, select_us, error}, the medians of many
-/// repetitions, for every kind of laws (laws.h), without filters and with the default ones. `error` says why
-/// a plan does not apply; the times are null then.
+/// Measures the cost of plans. Returns rows {plan, vocab, laws, filters, k, build_us, select_us, error} with
+/// medians of many repetitions, for each kind of distributions (laws.h), unfiltered and with default filters.
+/// If a plan does not apply, `error` says why and the times are null.
 Result<Json> measure_selection(const SelectSettings& settings,
                                const std::function<void(std::size_t, std::size_t)>& done);
 

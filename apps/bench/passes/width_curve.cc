@@ -12,10 +12,10 @@
 namespace spectr::bench {
 namespace {
 
-constexpr double seconds_per_width_round = 0.05;  // spent on one width, in at least three passes
+constexpr double seconds_per_width_round = 0.05;  // per width, with at least three passes
 constexpr int min_width_passes = 3;
 
-/// What is known of a width so far.
+/// Measurements of a width so far.
 struct WidthPoint {
   std::size_t width;
   double min_seconds = 1e9;  // s
@@ -29,7 +29,7 @@ Result<void> pass_round(Session& session, std::span<const Token> text, WidthPoin
   meter.start();
   double spent = 0.0;
   for (int i = 0; i < min_width_passes || spent < seconds_per_width_round; ++i) {
-    session.rewind(text.size() - 1);  // the last token is the tree's root and computed with it
+    session.rewind(text.size() - 1);  // rewinds to the last token: it is the root of the tree and recomputed
     Stopwatch watch;
     SPECTR_TRY_VOID(session.score(text, tree));
     const double seconds = watch.lap();
@@ -42,7 +42,7 @@ Result<void> pass_round(Session& session, std::span<const Token> text, WidthPoin
   return {};
 }
 
-/// Bytes of weights that passes of these widths read behind the text, one after the other.
+/// Returns the bytes of weights that a pass of each width reads after the prompt.
 Result<std::vector<double>> weight_bytes(const Transformer& model, std::span<const Token> text,
                                          std::span<const std::size_t> widths) {
   PassProfile profile;
@@ -76,7 +76,7 @@ Result<Json> measure_widths(const Transformer& model, const WidthSettings& setti
                             const std::function<void(std::size_t, std::size_t)>& done) {
   SPECTR_TRY_VOID(check(model, settings));
   std::vector<std::size_t> widths = settings.widths;
-  widths.push_back(1);  // what the others are relative to
+  widths.push_back(1);  // the baseline of `relative`
   std::ranges::sort(widths);
   widths.erase(std::ranges::unique(widths).begin(), widths.end());
 

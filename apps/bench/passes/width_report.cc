@@ -48,7 +48,7 @@ std::string widths_table(const Json& rows, const Roofline& roof) {
 std::string batches_table(const Json& rows) {
   std::vector<std::string> names = {"length",   "batch", "ms", "fastest", "relative",
                                     "ms/input", "s",     "J",  "J/run",   "J/input"};
-  std::vector<std::pair<const char*, const char*>> printed;  // what the paper has of some row, and its title
+  std::vector<std::pair<const char*, const char*>> printed;  // members of `paper` that a row has, with titles
   for (const auto& [measure, title] :
        std::initializer_list<std::pair<const char*, const char*>>{{"relative", "paper: relative"},
                                                                   {"seconds", "paper: s"},

@@ -9,20 +9,20 @@
 
 namespace spectr::bench {
 
-/// The model and the machine that a width curve was measured on.
+/// The model and machine of a width curve.
 struct Roofline {
-  double bytes_per_second;                    ///< of memory
-  double products_per_node;                   ///< about one per weight
-  std::optional<double> products_per_second;  ///< of 8-bit integers, where it is known
+  double bytes_per_second;                    ///< memory bandwidth
+  double products_per_node;                   ///< macs per node, about one per weight
+  std::optional<double> products_per_second;  ///< 8-bit integer macs per second, if known
 };
 
-/// A line per row of measure_widths, with what share of the two roofs each pass reaches.
+/// Formats one line per row of measure_widths with the share of the two roofs that each pass reaches.
 std::string widths_table(const Json& rows, const Roofline& roof);
 
-/// A line per row of measure_batches (batch_curve.h), the paper's values beside ours where rows have `paper`.
+/// Formats one line per row of measure_batches (batch_curve.h), with the paper's values if there are any.
 std::string batches_table(const Json& rows);
 
-/// Time against width, relative to a width of one; a series per model and depth.
+/// Plots time relative to a width of 1 against width, one series per model and depth.
 plot::Figure widths_figure(const Json& target, const Json& draft);
 
 }  // namespace spectr::bench

@@ -15,7 +15,7 @@ bool in_a_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Where a word in small letters stands, in whatever letters; npos: nowhere.
+/// Returns the position of a lower-case word in a text, ignoring case; npos if it is absent.
 std::size_t find_word(std::string_view text, std::string_view word) {
   for (std::size_t i = 0; i + word.size() <= text.size(); ++i) {
     const bool begins = i == 0 || !in_a_word(text[i - 1]);

@@ -5,11 +5,11 @@
 
 namespace spectr::bench {
 
-/// The query in an answer: the first word SELECT or WITH and what follows, up to a semicolon, an empty line
-/// or the end of a block of code (```); empty where there is none.
+/// Returns the query of an answer: from the first SELECT or WITH up to a semicolon, an empty line or the end
+/// of a code block (```). Empty if there is none.
 std::string query_of(std::string_view answer);
 
-/// Whether a query says in which order its rows are.
+/// Returns true if a query specifies an order of its rows.
 bool orders_rows(std::string_view query);
 
 }  // namespace spectr::bench

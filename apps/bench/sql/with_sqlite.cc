@@ -13,19 +13,19 @@
 #include "apps/bench/scores.h"
 #include "apps/bench/sql/query_text.h"
 
-// SQL answers, run by SQLite.
+// Execution of SQL answers with SQLite.
 
 namespace spectr::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int steps_between_looks = 10'000;  // of SQLite's virtual machine
-constexpr int most_looks = 5'000;            // seconds of work, which no sensible query needs
+constexpr int steps_between_looks = 10'000;  // instructions of SQLite's virtual machine
+constexpr int most_looks = 5'000;            // several seconds, more than a sensible query takes
 constexpr std::size_t most_rows = 100'000;
-constexpr int max_value_bytes = 1 << 20;              // of a string, a blob or a row
-constexpr std::size_t max_answer_bytes = 256 << 20;   // of all rows of a result
-constexpr sqlite3_int64 max_query_bytes = 256 << 20;  // of SQLite's memory while a query runs
+constexpr int max_value_bytes = 1 << 20;              // per string, blob or row
+constexpr std::size_t max_answer_bytes = 256 << 20;   // all rows of a result
+constexpr sqlite3_int64 max_query_bytes = 256 << 20;  // SQLite's memory while a query runs
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -36,11 +36,11 @@ struct FinaliseStatement {
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
 
-/// A row's values, each as text that tells its kind.
+/// The values of a row as texts that include their type.
 using Row = std::vector<std::string>;
 
-/// While this exists, SQLite refuses to take more than max_query_bytes beyond what it has now. What it sorts
-/// and groups counts, since temporary tables are kept in memory.
+/// Limits SQLite's allocations to max_query_bytes beyond the current usage during its lifetime. Sorting and
+/// grouping count, since temporary tables are kept in memory.
 class MemoryLimit {
  public:
   MemoryLimit() { sqlite3_hard_heap_limit64(sqlite3_memory_used() + max_query_bytes); }
@@ -49,7 +49,7 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 };
 
-/// What an answer may do: read.
+/// Authorizer that permits read access only.
 int authorise(void*, int action, const char*, const char* function, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -63,7 +63,7 @@ int authorise(void*, int action, const char*, const char* function, const char*,
   }
 }
 
-/// Whether to break off, which is asked now and then.
+/// Progress handler that aborts a query that takes too long.
 int too_long(void* looks) {
   return ++*static_cast<int*>(looks) > most_looks;
 }
@@ -108,8 +108,8 @@ std::string value_of(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// The rows that a query gives. Error: it is none, it does more than read, or it takes too long or too much
-/// memory.
+/// Returns the rows of a query. Fails if it is not a query, does more than read, or exceeds the time or
+/// memory limit.
 Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
   const MemoryLimit limit;
   sqlite3_stmt* prepared = nullptr;

@@ -1,6 +1,6 @@
 #include "apps/bench/scores.h"
 
-// SQL answers where the program is built without SQLite (SPECTR_SQLITE).
+// Stub for builds without SQLite (SPECTR_SQLITE).
 
 namespace spectr::bench {
 namespace {

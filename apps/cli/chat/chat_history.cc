@@ -36,7 +36,7 @@ std::string unescaped(const std::string& text) {
   return line;
 }
 
-/// Writes `text` with one call, so that lines of programs that write at once are not mixed.
+/// Writes `text` with a single call, so that lines of concurrent programs do not interleave.
 void write_file(const std::string& path, int how, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, S_IRUSR | S_IWUSR);
   if (file < 0) return;

@@ -6,23 +6,23 @@
 
 namespace spectr::cli {
 
-/// The lines typed in earlier conversations and in this one, kept in a file that only its owner can read:
-/// one line each, with line breaks and backslashes escaped. Conversations that run at once append to it in
-/// turn.
+/// The lines typed in earlier conversations and in this one. They are stored in a file that only its
+/// owner can read, one per line, with line breaks and backslashes escaped. Concurrent conversations
+/// append to it.
 class ChatHistory {
  public:
   static constexpr std::size_t max_lines = 1000;
 
-  /// `chat_history` in $XDG_STATE_HOME/spectr or ~/.local/state/spectr; empty if neither variable is set.
+  /// Returns `chat_history` in $XDG_STATE_HOME/spectr or ~/.local/state/spectr; empty if neither is set.
   static std::string default_path();
 
-  /// Reads the last max_lines lines. A missing file has none. Lines are not kept if `path` is empty.
+  /// Reads the last max_lines lines. A missing file is empty. If `path` is empty, lines are not stored.
   explicit ChatHistory(std::string path);
 
-  /// Oldest first.
+  /// Lines in the order in which they were typed.
   const std::vector<std::string>& lines() const { return lines_; }
 
-  /// Appends a line; false if it is the last one already. That the file cannot be written is no error.
+  /// Appends a line. Returns false if it equals the last one. Write errors are ignored.
   bool add(const std::string& line);
 
  private:

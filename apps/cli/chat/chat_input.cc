@@ -39,9 +39,9 @@ constexpr std::array rules = {
     CommandRule{"quit", ChatAction::quit, Argument::none, "/quit", "end; so does the end of the input"},
 };
 
-/// The rest of a message that began with a fence and `first` after it. If that is nothing, a line of a fence
-/// alone ends it, else one that ends with a fence; what is pasted does not. A line break right after the
-/// first fence or before the last one is not part of it.
+/// Reads the rest of a message that began with a fence and `first`. It ends with a line that is only a fence
+/// if `first` is empty, else with a line that ends with a fence; pasted text does not end it. Line breaks
+/// next to the fences are dropped.
 std::expected<std::string, NoLine> read_fenced(LineSource& lines, std::string_view first) {
   std::string text = first.empty() ? "" : std::string(first) + '\n';
   for (;;) {
@@ -59,7 +59,7 @@ std::expected<std::string, NoLine> read_fenced(LineSource& lines, std::string_vi
   return text;
 }
 
-/// A line and the lines that continue it after a backslash.
+/// Appends the lines that continue a line after a backslash.
 std::expected<std::string, NoLine> read_continued(LineSource& lines, std::string line) {
   while (line.ends_with('\\')) {
     line.pop_back();
@@ -97,7 +97,7 @@ bool is_command(std::string_view line) {
   return line.size() > 1 && line.front() == '/' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
 }
 
-/// The message of a line that is no command, and of the lines that continue it.
+/// Reads the message that begins with a line that is not a command.
 std::expected<std::string, NoLine> read_message(LineSource& lines, TypedLine first) {
   std::string line = std::move(first.text);
   if (first.is_pasted) return line;
@@ -110,7 +110,7 @@ std::expected<std::string, NoLine> read_message(LineSource& lines, TypedLine fir
   return read_continued(lines, std::move(line));
 }
 
-/// The line that becomes this message when it is typed again. One with line breaks counts as pasted.
+/// Returns the line that yields the message when it is typed again. One with line breaks counts as pasted.
 std::string retyped(const std::string& message) {
   if (message.contains('\n')) return message;
   const std::string quotes(fence);

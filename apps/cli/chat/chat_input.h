@@ -8,28 +8,28 @@
 
 namespace spectr::cli {
 
-/// What somebody has typed into a conversation.
+/// A message that the user has typed.
 struct TypedMessage {
   std::string text;
 };
 enum class ChatAction { help, file, stats, undo, reset, save, quit };
 struct ChatCommand {
   ChatAction action;
-  std::string argument;  ///< behind the command's name; empty: none
+  std::string argument;  ///< after the command's name; empty: none
 };
 struct ChatMistake {
-  std::string text;  ///< what was wrong, a line
+  std::string text;  ///< one-line error message
 };
 using ChatInput = std::variant<TypedMessage, ChatCommand, ChatMistake>;
 
-/// Reads the next message or command. A message is a line; a line that ends with a backslash continues in the
-/// next one, everything between lines of three quotes (""") is one message, and so is what was pasted into a
-/// terminal, with what is typed before and after it. A line of a slash and a letter is a command, one of two
-/// slashes a message that begins with a slash. Empty lines are skipped, and so is a message that the user
-/// gave up. None: the input has ended.
+/// Reads the next message or command. A message is one line; a backslash at the end continues it in
+/// the next. Text between lines of three quotes (""") is one message, and so is a paste in a terminal
+/// with what is typed around it. A line of a slash and a letter is a command; two slashes begin a
+/// message with a slash. Empty lines and cancelled messages are skipped. Returns nothing at the end
+/// of the input.
 std::optional<ChatInput> read_chat_input(LineSource& lines);
 
-/// All commands, a line each.
+/// Returns a description of all commands, one per line.
 std::string chat_help();
 
 }  // namespace spectr::cli

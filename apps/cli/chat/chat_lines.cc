@@ -7,7 +7,7 @@
 namespace spectr::cli {
 namespace {
 
-/// Removes the first mark from a line, and returns its position.
+/// Removes the first mark from a line and returns its position.
 std::size_t cut_mark(std::string& line, std::string_view mark) {
   const std::size_t at = line.find(mark);
   if (at != std::string::npos) line.erase(at, mark.size());
@@ -36,7 +36,7 @@ std::expected<TypedLine, NoLine> StreamLines::next(bool) {
       line.clear();
       if (!read(line)) break;
     }
-    if (!line.contains(paste_begin)) break;  // else the line has another paste
+    if (!line.contains(paste_begin)) break;  // otherwise the line has another paste
   }
   typed.text += line;
   return typed;

@@ -7,31 +7,31 @@
 
 namespace spectr::cli {
 
-/// What a terminal sends before and after pasted text (bracketed paste, as xterm defines it).
+/// Sequences that a terminal sends before and after pasted text (bracketed paste, as xterm defines it).
 inline constexpr std::string_view paste_begin = "\033[200~", paste_end = "\033[201~";
 
-/// A line of a conversation as it was typed, without its end.
+/// A typed line without its line break.
 struct TypedLine {
   std::string text;
-  bool is_pasted = false;  ///< from its first character on, or in several lines: it is no command
+  bool is_pasted = false;  ///< begins with a paste or has several lines: it is no command
 };
 
-/// Why there is no line: the input has ended, or the user gave the message up.
+/// Reason for a missing line: the input has ended, or the user has cancelled the message.
 enum class NoLine { ended, given_up };
 
-/// The lines that a conversation consists of.
+/// The source of a conversation's lines.
 class LineSource {
  public:
   virtual ~LineSource() = default;
 
-  /// The next line. `goes_on`: it continues a message.
+  /// Reads the next line. `goes_on`: it continues a message.
   virtual std::expected<TypedLine, NoLine> next(bool goes_on) = 0;
-  /// Offers a line for being typed again.
+  /// Adds a line to the history for recall.
   virtual void remember(const std::string& line) = 0;
 };
 
-/// Lines of a stream. A carriage return at the end of a line is not part of it, and everything between the
-/// marks of a bracketed paste is one line.
+/// Reads lines from a stream. A trailing carriage return is dropped. Text between the marks of a bracketed
+/// paste is one line.
 class StreamLines : public LineSource {
  public:
   explicit StreamLines(std::istream& in) : in_(in) {}

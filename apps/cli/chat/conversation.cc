@@ -30,7 +30,7 @@ Conversation::Conversation(ConversationFlags flags)
   for (const std::string& warning : engine_->models().warnings) fmt::print(stderr, "{}\n", warning);
   const Result<ChatTemplate>& chat_template = engine_->models().chat_template;
   if (!chat_template) throw Failure(Status::usage, chat_template.error().message);
-  need(engine_->resolve(flags_.method.request, sampling_));  // can take seconds
+  need(engine_->resolve(flags_.method.request, sampling_));  // can take several seconds
   if (!flags_.system.empty()) {
     messages_.push_back(ChatMessage::of("system", flags_.system));
     ++said_;
@@ -107,8 +107,8 @@ std::vector<Token> Conversation::encoded(const std::vector<ChatMessage>& message
   return engine_->models().tokenizer->encode(rendered(messages), true);
 }
 
-/// The prompt of these messages with room for an answer: the oldest are left out until there is some. None:
-/// not even the last message fits.
+/// Renders messages to a prompt that leaves room for an answer, dropping the oldest ones as needed. Returns
+/// nothing if not even the last message fits.
 std::optional<Conversation::Prompt> Conversation::with_room(std::vector<ChatMessage> messages) const {
   const std::size_t context = engine_->context();
   const std::size_t quarter = std::max<std::size_t>(context / 4, 1);
@@ -118,7 +118,7 @@ std::optional<Conversation::Prompt> Conversation::with_room(std::vector<ChatMess
   std::vector<Token> tokens = encoded(messages);
   const std::size_t whole = tokens.size();
   while (tokens.size() + room > context && messages.size() > first + 1) {
-    // A message of the user's goes with its answer.
+    // Messages of the user are dropped together with their answers.
     const auto oldest = messages.begin() + static_cast<std::ptrdiff_t>(first);
     messages.erase(oldest, oldest + 2);
     tokens = encoded(messages);
@@ -135,7 +135,7 @@ std::optional<Conversation::Prompt> Conversation::with_room(std::vector<ChatMess
   return Prompt{std::move(messages), std::move(tokens)};
 }
 
-/// Prints the answer to the last message, and returns it.
+/// Prints the answer to the last message and returns its text.
 std::string Conversation::answer(const Prompt& prompt) {
   Request request;
   request.prompts = {prompt.tokens};
@@ -159,7 +159,7 @@ std::string Conversation::answer(const Prompt& prompt) {
   return text;
 }
 
-/// Prints the answer, and appends its content to `text`.
+/// Prints the answer and appends its text to `text`.
 CompletionResult Conversation::print(Completion& completion, std::string& text) const {
   const Interrupt interrupt;
   ReasoningPrinter printer(has_colours_ ? style::model : "");
@@ -173,7 +173,7 @@ CompletionResult Conversation::print(Completion& completion, std::string& text) 
     if (!result) continue;
     const bool failed = result->reason == FinishReason::failed;
     if (!failed || !text.empty()) fmt::print("\n");
-    std::fflush(stdout);  // what is told on standard error comes after it
+    std::fflush(stdout);  // before output on standard error
     if (failed) throw Failure(result->failure);
     return *result;
   }

@@ -18,7 +18,7 @@
 
 namespace spectr::cli {
 
-/// What `chat` takes.
+/// The flags of `chat`.
 struct ConversationFlags {
   ModelFlags model;
   MethodFlags method;
@@ -30,43 +30,43 @@ struct ConversationFlags {
   std::vector<std::string> stop_words;
   long predict = -1;
   long seed = -1;
-  bool verbose = false;  ///< the seed and the costs that fix the answers are printed
+  bool verbose = false;  ///< print the seed and the costs that determine the answers
 };
 
-/// A conversation: an engine with one slot, which keeps what was said. Answers go to standard output, notices
+/// A conversation with an engine of one slot, which caches its prefix. Answers go to standard output, notices
 /// to standard error.
 class Conversation {
  public:
   /// Loads the models. Throws Failure.
   explicit Conversation(ConversationFlags flags);
 
-  /// Writes the file of ConversationFlags::prompt_cache.
+  /// Writes the file of ConversationFlags::prompt_cache, if there is one.
   void save_prompt() { flags_.prompt_cache.save(*engine_); }
 
-  /// The model and its draft models by the names of their files.
+  /// Returns the file names of the model and its draft models.
   std::string models() const;
 
-  /// Says something as the user and prints the answer as it comes. An interrupt ends the answer, and not the
-  /// conversation. If the context is full, the oldest messages are forgotten, which is printed. False: no
-  /// context holds the message; it is left out, which is printed. Throws Failure if there is no answer, with
-  /// std::bad_alloc for want of memory. In these three cases the conversation stays as it was.
+  /// Sends a user message and streams the answer. An interrupt ends the answer only. If the context is full,
+  /// the oldest messages are dropped, with a notice. Returns false, with a notice, if the message alone
+  /// exceeds the context. Throws Failure if there is no answer, or std::bad_alloc. In these three cases the
+  /// conversation is unchanged.
   bool say(std::string text);
 
-  /// Forgets the last message with its answer; false: there is none.
+  /// Removes the last message and its answer. Returns false if there is none.
   bool undo();
-  /// Forgets all but the system prompt.
+  /// Removes all messages except the system prompt.
   void reset();
 
   const std::vector<ChatMessage>& messages() const { return messages_; }
-  /// What the last answer took and how full the context is, in lines.
+  /// Describes the costs of the last answer and the use of the context, in several lines.
   std::string statistics() const;
-  /// The tokens, the speed and the share of drafts of the last answer, in one line. Requires: there is one.
+  /// Summarizes speed and tokens per pass of the last answer in one line. Requires: there is one.
   std::string summary() const;
 
  private:
-  /// What a model is to answer.
+  /// The prompt of an answer.
   struct Prompt {
-    std::vector<ChatMessage> messages;  ///< the conversation, without what had to be forgotten
+    std::vector<ChatMessage> messages;  ///< without dropped messages
     std::vector<Token> tokens;
   };
 
@@ -79,17 +79,17 @@ class Conversation {
 
   ConversationFlags flags_;
   WarpOptions sampling_;
-  std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart
-  bool has_colours_;        // standard output
+  std::uint64_t seed_ = 0;  // common to all answers; first_sample distinguishes them
+  bool has_colours_;        // of standard output
   std::unique_ptr<Engine> engine_;
   std::vector<ChatMessage> messages_;
-  std::size_t said_ = 0;  // messages so far, the forgotten ones too
+  std::size_t said_ = 0;  // messages so far, including dropped ones
   struct Last {
-    std::size_t prompt;  // tokens
+    std::size_t prompt;  // length in tokens
     const MethodRule* method;
     CompletionResult result;
   };
-  std::optional<Last> last_;  // answer
+  std::optional<Last> last_;  // the last answer
 };
 
 }  // namespace spectr::cli

@@ -14,13 +14,13 @@
 namespace spectr::cli {
 namespace {
 
-// Pasted text that is longer is shown as a mark.
+// Longer pasted text is displayed as a mark.
 constexpr std::size_t max_shown_bytes = 500;
 constexpr std::ptrdiff_t max_shown_breaks = 8;
 
 constexpr wchar_t unreadable = 0xFFFD;
 
-/// The character that `text` begins with, of so many bytes. Requires: well-formed.
+/// Decodes the first character of `text`, which has `length` bytes. Requires: well-formed UTF-8.
 wchar_t decode(std::string_view text, std::size_t length) {
   constexpr unsigned first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
   auto character = static_cast<unsigned char>(text[0]) & first_bits[length];
@@ -43,7 +43,7 @@ void append(std::string& text, wchar_t character) {
   append_utf8(static_cast<std::uint32_t>(character), text);
 }
 
-/// Pasted text with the line breaks of Unix, and without what no text has.
+/// Normalizes line breaks of pasted text to \n and removes NUL bytes.
 std::string cleaned(std::string_view pasted) {
   std::string text;
   for (std::size_t i = 0; i < pasted.size(); ++i) {
@@ -57,7 +57,7 @@ std::string cleaned(std::string_view pasted) {
   return text;
 }
 
-/// The locale of the thread while it lives: libedit asks it how wide characters are.
+/// Sets the locale of the thread for its lifetime: libedit uses it to determine character widths.
 class LocaleOfThread {
  public:
   explicit LocaleOfThread(locale_t locale) : before_(uselocale(locale)) {}
@@ -100,14 +100,14 @@ LineEditor::LineEditor(TerminalInput& input, ChatHistory history)
       searched_(history_winit()) {
   const LocaleOfThread locale(utf8_);
   editor_ = el_init_fd("spectr", stdin, out_, ignored_, STDIN_FILENO, STDERR_FILENO, STDERR_FILENO);
-  // A terminal without a description is taken for what nearly all are.
+  // Terminals without a description are treated as xterm.
   if (const char* type = std::getenv("TERM"); el_set(editor_, EL_TERMINAL, type) != 0)
     el_set(editor_, EL_TERMINAL, "xterm");
   el_set(editor_, EL_CLIENTDATA, this);
   el_set(editor_, EL_EDITOR, "emacs");
   el_set(editor_, EL_PROMPT, on_prompt);
   el_set(editor_, EL_GETCFN, on_read);
-  // Ctrl-C is a key here, line breaks arrive as they are, and between lines the terminal stays as it is.
+  // Ctrl-C is an editing key, line breaks are not translated, and the mode does not change between lines.
   el_set(editor_, EL_SETTY, "-d", "intr=", nullptr);
   el_set(editor_, EL_SETTY, "-d", "-icrnl", "-inlcr", nullptr);
   el_set(editor_, EL_SETTY, "-x", "-icanon", "-echo", "-icrnl", nullptr);
@@ -128,7 +128,7 @@ LineEditor::~LineEditor() {
 }
 
 void LineEditor::bind_keys() {
-  // Wide names, because el_set would copy narrow ones and never free them.
+  // Uses wide names because el_set would leak copies of narrow ones.
   const auto add = [this](const wchar_t* name, auto action, std::initializer_list<const wchar_t*> keys) {
     el_wset(editor_, EL_ADDFN, name, L"", action);
     for (const wchar_t* key : keys) el_wset(editor_, EL_BIND, key, name, nullptr);
@@ -138,7 +138,7 @@ void LineEditor::bind_keys() {
   add(L"chat-older", on_key<&LineEditor::recall_older>, {L"^P", L"\\e[A", L"\\eOA"});
   add(L"chat-newer", on_key<&LineEditor::recall_newer>, {L"^N", L"\\e[B", L"\\eOB"});
   add(L"chat-search", on_key<&LineEditor::search>, {L"^R"});
-  // libedit's own search, reached from chat-search alone.
+  // libedit's own search, which only chat-search calls.
   el_wset(editor_, EL_BIND, L"\\e^R", L"em-inc-search-prev", nullptr);
   for (const wchar_t* key : {L"\\ep", L"\\eP", L"\\en", L"\\eN"})
     el_wset(editor_, EL_BIND, L"-r", key, nullptr);
@@ -227,7 +227,7 @@ void LineEditor::handle(TerminalInput::Event event) {
 }
 
 std::string LineEditor::read_paste() {
-  constexpr std::uint8_t ctrl_c = 3;  // where the end mark was lost
+  constexpr std::uint8_t ctrl_c = 3;  // ends a paste without an end mark
   std::string text = std::exchange(unfinished_, {});
   while (!text.ends_with(paste_end)) {
     const auto byte = input_.read();
@@ -269,7 +269,7 @@ unsigned char LineEditor::recall_newer() {
   return CC_REFRESH;
 }
 
-// libedit's search forgets a line that is longer than its buffer: it starts from an empty one.
+// Search starts from an empty line only: libedit's search loses a line that is longer than its buffer.
 unsigned char LineEditor::search() {
   if (!line().empty()) return CC_ERROR;
   el_wpush(editor_, L"\033\022");

@@ -18,11 +18,11 @@ struct historyW;
 
 namespace spectr::cli {
 
-/// Lines that are edited on a terminal before they are read, by libedit with the keys of Emacs: arrows, Home,
-/// End, Delete, Ctrl-A, Ctrl-E, Ctrl-K, Ctrl-W, …. Characters are those of UTF-8, whatever the locale. Up and
-/// Down recall lines of the history, Ctrl-R searches it. Ctrl-C gives the line up, and Ctrl-D in an empty one
-/// ends the input. Pasted text is inserted, line breaks included; a long one is shown as a short mark such as
-/// "[pasted 1: 45 lines, 5254 bytes]", which stands for it. Prompts and lines go to standard error.
+/// Edits lines on a terminal with libedit and Emacs keys: arrows, Home, End, Delete, Ctrl-A, Ctrl-E,
+/// Ctrl-K, Ctrl-W, …. Input is UTF-8 in every locale. Up and Down recall lines of the history; Ctrl-R
+/// searches it. Ctrl-C cancels the line, and Ctrl-D in an empty line ends the input. Pastes may have
+/// several lines; a long one is displayed as a mark, "[pasted 1: 45 lines, 5254 bytes]". Output goes to
+/// standard error.
 class LineEditor : public LineSource {
  public:
   LineEditor(TerminalInput& input, ChatHistory history);
@@ -34,7 +34,7 @@ class LineEditor : public LineSource {
   void remember(const std::string& line) override;
 
  private:
-  // What keys do; each returns how libedit goes on.
+  // Actions of keys. Each returns libedit's code for how to continue.
   unsigned char paste();
   unsigned char give_up();
   unsigned char recall_older();
@@ -42,7 +42,7 @@ class LineEditor : public LineSource {
   unsigned char search();
 
   void bind_keys();
-  /// Waits for a character: 1, or 0 at the end of the input.
+  /// Waits for a character. Returns 1, or 0 at the end of the input.
   int read_character(wchar_t& character);
   void handle(TerminalInput::Event event);
   std::string read_paste();
@@ -50,9 +50,9 @@ class LineEditor : public LineSource {
   std::wstring line() const;
   void replace_line(const std::wstring& text);
   void add_to_recalled(const std::string& line);
-  /// The text, or the mark that stands for it.
+  /// Returns the text, or the mark that represents it.
   std::wstring shown(const std::string& text);
-  /// The text with what its marks stand for.
+  /// Returns the text with marks replaced by what they represent.
   std::string expanded(std::wstring_view shown) const;
   void put(std::string_view text) const;
 
@@ -67,14 +67,14 @@ class LineEditor : public LineSource {
   locale_t utf8_;
   std::FILE *out_, *ignored_;
   editline* editor_;
-  historyW* searched_;      // the recalled lines, for libedit
-  std::string unfinished_;  // bytes of a character
+  historyW* searched_;      // libedit's copy of recalled_
+  std::string unfinished_;  // bytes of an incomplete character
   std::string prompt_;
-  std::map<std::wstring, std::string> pasted_;  // by their marks
+  std::map<std::wstring, std::string> pasted_;  // by mark
   std::vector<std::wstring> recalled_;          // oldest first
-  std::size_t recall_ = 0;                      // which of them is shown; their number: none
-  std::wstring draft_;                          // the line that was typed before
-  std::wstring pasted_beginning_;               // pasted into the empty line
+  std::size_t recall_ = 0;                      // index of the displayed line; size of recalled_: none
+  std::wstring draft_;                          // line that was being typed before recall
+  std::wstring pasted_beginning_;               // text pasted into the empty line
   bool given_up_ = false;
 };
 

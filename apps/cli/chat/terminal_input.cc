@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view marks_on = "\033[?2004h", marks_off = "\033[?2004l";
 constexpr int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
 
-// Signal handlers read these.
+// State that signal handlers read.
 termios settings_before;
 struct sigaction handlers_before[std::size(handled)];
 volatile std::sig_atomic_t marks_pastes = 0, knows_escapes = 0;
-int events[2] = {-1, -1};  // a pipe from the handlers to read()
+int events[2] = {-1, -1};  // pipe from the handlers to read()
 
 void send(std::string_view sequence) {
   std::ignore = ::write(STDERR_FILENO, sequence.data(), sequence.size());
@@ -48,7 +48,7 @@ void end(int signal) {
   raise(signal);
 }
 
-/// Stops the program with the terminal as it was before, and goes on when the program does.
+/// Restores the terminal, suspends the program, and sets up the terminal again on resumption.
 void stop(int signal) {
   const int error = errno;
   termios settings{};
@@ -61,7 +61,7 @@ void stop(int signal) {
   sigemptyset(&stops);
   sigaddset(&stops, signal);
   pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
-  raise(signal);  // and here it goes on
+  raise(signal);  // returns when the program resumes
   sigaction(signal, &handling, nullptr);
   tcsetattr(STDIN_FILENO, TCSADRAIN, &settings);
   if (marks_pastes != 0) send(marks_on);
@@ -86,7 +86,7 @@ void install_handlers() {
   }
 }
 
-/// Emacs edits lines itself.
+/// Returns true in Emacs' shell mode, in which Emacs edits the lines.
 bool is_emacs_shell() {
   const char* const variable = std::getenv("TERM");
   const std::string_view terminal = variable != nullptr ? variable : "";
@@ -120,7 +120,7 @@ void TerminalInput::outlive_interrupts() {
   struct sigaction action{};
   sigaction(SIGINT, nullptr, &action);
   if (action.sa_handler == SIG_IGN) return;
-  action.sa_handler = [](int) {};  // not SIG_IGN, which Interrupt leaves alone
+  action.sa_handler = [](int) {};  // not SIG_IGN, which Interrupt does not replace
   sigaction(SIGINT, &action, nullptr);
 }
 

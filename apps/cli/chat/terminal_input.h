@@ -8,29 +8,29 @@
 
 namespace spectr::cli {
 
-/// The keys typed on a terminal, byte by byte. While this lives, the terminal does not echo and passes every
-/// byte on at once: nothing that is typed disturbs the output, and no line is too long for the system. The
-/// keys that interrupt, quit and stop a program keep doing so. The terminal has its own settings again after
-/// the destructor, after a signal that ends the program, and while the program is stopped. One at a time.
+/// Reads keys from a terminal byte by byte. During its lifetime, the terminal neither echoes nor buffers
+/// lines, so typing does not disturb the output and line length is unlimited. Keys that interrupt, quit or
+/// suspend a program still do so. The destructor, fatal signals and suspension restore the terminal's
+/// settings. At most one instance may exist at a time.
 class TerminalInput {
  public:
-  /// Null if standard input or standard error is no terminal, or if Emacs edits the lines (its shell mode).
+  /// Returns null if standard input or error is not a terminal, or if Emacs edits the lines (shell mode).
   static std::unique_ptr<TerminalInput> open();
   ~TerminalInput();
   TerminalInput(const TerminalInput&) = delete;
   TerminalInput& operator=(const TerminalInput&) = delete;
 
-  /// From now on an interrupt ends the program no more: it gives up a line or an answer, or nothing.
+  /// From now on, an interrupt does not end the program; it cancels a line or an answer, if there is one.
   void outlive_interrupts();
 
-  /// What came instead of a byte: the window has another size, the program was stopped and goes on, or there
-  /// will be no more input.
+  /// Event that read() returns instead of a byte: the window was resized, the program was resumed after a
+  /// suspension, or the input has ended.
   enum class Event { resized, resumed, ended };
 
   /// Waits for the next byte or event.
   std::expected<std::uint8_t, Event> read();
 
-  /// While it lives, the terminal puts marks around what is pasted (bracketed paste), if it can.
+  /// Enables bracketed paste for its lifetime, if the terminal supports it.
   class PasteMarks {
    public:
     PasteMarks();
@@ -43,7 +43,7 @@ class TerminalInput {
   TerminalInput() = default;
 
   std::array<std::uint8_t, 4096> bytes_{};
-  std::size_t size_ = 0, read_ = 0;  // of bytes_
+  std::size_t size_ = 0, read_ = 0;  // size and read position of bytes_
 };
 
 }  // namespace spectr::cli

@@ -20,11 +20,11 @@ namespace {
 struct BenchClusterFlags {
   ModelFlags model;
   bench::ClusterSettings settings;
-  double read_gbps = 0.0;  // of the machines of the extrapolation; 0: as measured
+  double read_gbps = 0.0;  // memory bandwidth of extrapolated machines; 0: as measured
   BenchOutput output;
 };
 
-/// Three digits, or as many as stand before the point.
+/// Formats milliseconds with three significant digits, or with all digits before the decimal point.
 std::string ms(const Json& value) {
   const auto number = value.get<double>();
   return fmt::format("{:.{}f}", number, number < 10.0 ? 2 : number < 100.0 ? 1 : 0);
@@ -61,7 +61,7 @@ std::string passes_table(const Json& rows) {
          refused;
 }
 
-/// A line for both widths of a model, a network and a number of machines.
+/// Formats one line per model, network and number of machines, for both widths.
 std::string extrapolated_table(const Json& rows) {
   std::vector<std::vector<std::string>> lines;
   for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
@@ -84,7 +84,7 @@ std::string extrapolated_table(const Json& rows) {
                        lines);
 }
 
-/// One row of a model on one rank, and eight: what other machines are compared with.
+/// Returns the measurements of one rank, the basis of the extrapolation to other machines.
 bench::OneRank one_rank(const Transformer& model, const Json& passes, double read_gbps) {
   const auto seconds = [&](std::size_t width) {
     const auto row = std::ranges::find_if(passes, [width](const Json& one) { return one["width"] == width; });
@@ -95,7 +95,7 @@ bench::OneRank one_rank(const Transformer& model, const Json& passes, double rea
           read_gbps > 0.0 ? read_gbps * 1e9 : bytes / seconds(1), seconds(8) / seconds(1)};
 }
 
-/// Measures with more and more of the ranks.
+/// Measures with 1, 2, … of the ranks.
 class Measuring {
  public:
   explicit Measuring(const BenchClusterFlags& flags)

@@ -18,7 +18,7 @@ void add_bench(CLI::App& app) {
   CLI::App& bench = *app.add_subcommand("bench",
                                         "What speculation brings for a pair of models on this machine, what "
                                         "passes cost, and what rounding loses");
-  bench.require_subcommand(1, 2);  // two: `bench pp tg`
+  bench.require_subcommand(1, 2);  // two for `bench pp tg`
   add_bench_methods(bench);
   add_bench_tune(bench);
   add_bench_widths(bench);

@@ -46,17 +46,17 @@ struct BenchMethodsFlags {
   ScoreFlags score;
   std::size_t predict = 128;
   std::optional<double> seconds;
-  std::size_t warm_up = 0;  // prompts
+  std::size_t warm_up = 0;  // number of warm-up prompts
   bool ignore_eos = false;
   bool chat = false;
   Resume resume;
   BenchOutput output;
-  const bench::Objective* objective = nullptr;  // of tune; null: nothing is chosen
+  const bench::Objective* objective = nullptr;  // for tune; null: nothing is chosen
   std::string objective_name = "perplexity";
   std::string chosen_file;
 };
 
-/// Drafts may be as small as pays where that is for every method to choose.
+/// Returns the options for draft models; they are slimmed automatically only if all methods use costs.
 LoadOptions draft_options_of(const MethodsPlan& plan, const ModelFlags& flags, const CostFile& file) {
   const auto is_fixed = [](const MethodRule& rule) {
     return rule.models.max > 0 && !rule.reads(Setting::costs);
@@ -65,7 +65,7 @@ LoadOptions draft_options_of(const MethodsPlan& plan, const ModelFlags& flags, c
   return plan.any_method(is_fixed) ? flags.load_options() : draft_options(flags, automatic, file);
 }
 
-/// Says which settings no cell reads. Throws Failure where a cell is impossible.
+/// Prints which settings no cell reads. Throws Failure if a cell is impossible.
 void check_cells(const MethodsPlan& plan, std::size_t draft_models) {
   for (const bench::Column* column : plan.all_columns()) {
     const auto cells =
@@ -82,8 +82,8 @@ void check_cells(const MethodsPlan& plan, std::size_t draft_models) {
   }
 }
 
-/// Renders conversations by the chat template of the target's file. Throws Failure if it has none. The models
-/// must outlive the renderer.
+/// Returns a renderer that uses the chat template of the target's file. Throws Failure if it has none. The
+/// models must outlive the renderer.
 bench::ChatRenderer chat_renderer(const EngineModels& models) {
   if (!models.has_template) {
     throw Failure(Status::usage,
@@ -109,10 +109,10 @@ void warn_of_cuts(const std::vector<bench::Part>& parts) {
   }
 }
 
-/// Every cell of a data set; one that goes by costs goes by those of its own draft model.
+/// Returns every cell of a data set, with the costs of its draft model if its method reads costs.
 std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::string& dataset,
                                         const CostFile& file, const EngineModels& models) {
-  std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
+  std::vector<std::shared_ptr<const Costs>> costs;  // by draft model
   if (plan.any_method([](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
     const auto add = [&](std::span<const Transformer* const> drafts) {
       costs.push_back(need(file.costs(*models.target, drafts, models.pool->threads())));
@@ -139,8 +139,8 @@ std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::stri
   return all;
 }
 
-/// Answers some prompts first, which do not count: what is measured then finds the machine in its stride, and
-/// its power meters have caught up.
+/// Generates answers to some prompts without recording them, so that clock frequencies and power meters have
+/// settled when the measurement begins.
 void warm_up(bench::Setup& setup, const std::vector<bench::Part>& parts, std::size_t prompts,
              bench::EnergyMeter& meter) {
   const bench::Part& part = parts.front();
@@ -149,8 +149,8 @@ void warm_up(bench::Setup& setup, const std::vector<bench::Part>& parts, std::si
   need(bench::measure_cell(setup, part.cells.front().cell, some, {}, meter, [] {}), Status::failed);
 }
 
-/// Measures every cell that the file does not have yet: repetition by repetition, so that what else the
-/// machine does meets all cells.
+/// Measures all cells that the results file does not have. The outer loop is over repetitions, so that other
+/// load on the machine affects all cells.
 void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::vector<std::uint64_t>& seeds,
              std::optional<double> seconds, int threads, bench::EnergyMeter& meter, Resume& resume) {
   std::size_t all = 0, finished = 0;
@@ -177,7 +177,7 @@ void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::ve
   progress.done();
 }
 
-/// Of every method the cell that is best, and the file that `bench methods --column-file` runs them from.
+/// Chooses the best cell of each method and writes the file for `bench methods --column-file`.
 Json choose(const BenchMethodsFlags& flags, const bench::Results& results,
             const std::vector<bench::Part>& parts) {
   const Json& rows = results.across.empty() ? results.rows : results.across;
@@ -217,7 +217,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
     if (plan.preset() != nullptr)
       throw Failure(Status::usage, "bench tune chooses among settings that are given; a preset fixes them");
     flags.objective = need(find_named(bench::objectives, "objective", flags.objective_name));
-    // Before a long run, not after it.
+    // Fail before a long run rather than after it.
     if (!std::ofstream(flags.chosen_file, std::ios::app))
       throw Failure(Status::usage, fmt::format("{} cannot be written", flags.chosen_file));
   }
@@ -227,7 +227,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
   if (preset != nullptr && !flags.seconds) flags.seconds = preset->seconds;
   const bool only_prompts = preset != nullptr && preset->columns.empty();
   const bool drafts_needed = plan.any_method([](const MethodRule& rule) { return rule.models.min > 0; });
-  // Errors come before models are loaded.
+  // Report errors before models are loaded.
   check_cells(plan, flags.model.drafts.size());
   flags.model.choose_bundled(plan.wants_several_drafts());
   if (drafts_needed && flags.model.drafts.empty())
@@ -235,7 +235,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
   plan.check_tree();
   if (preset != nullptr) ask_for_data(*preset, flags.prompts);
   std::vector<DataSet> data_sets = read_data_sets(flags.prompts, flags.count);
-  std::vector<bench::Scorer> scorers;  // [data set]
+  std::vector<bench::Scorer> scorers;  // by data set
   for (DataSet& set : data_sets) {
     const auto columns = plan.columns(set.name);
     if (flags.prefix_words > 0) bench::keep_words(set.prompts, flags.prefix_words);
@@ -314,7 +314,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
 
 namespace {
 
-/// A subcommand that measures methods, with all flags that such have.
+/// Adds a subcommand that measures methods, with the flags that are common to such commands.
 CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::string& help,
                         const std::shared_ptr<BenchMethodsFlags>& flags) {
   CLI::App& command = *bench.add_subcommand(name, help);

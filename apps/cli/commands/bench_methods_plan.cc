@@ -101,7 +101,7 @@ void MethodsPlan::choose(const CLI::App& command) {
       given_ = {
           {.warp = sampling_.warp().options(), .settings = settings_.request.settings(), .axes = {axes_}}};
     }
-    // From here on every method is known.
+    // After this, all method names are known to be valid.
     for (const bench::Column& column : given_) need(bench::cells_of(column, column.settings, 1));
     return;
   }

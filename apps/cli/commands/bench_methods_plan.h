@@ -11,37 +11,37 @@
 
 namespace spectr::cli {
 
-/// What `bench methods` compares: the settings of a preset, or those that were given.
+/// The configurations that `bench methods` compares: those of a preset, or those given by flags.
 class MethodsPlan {
  public:
   void add(CLI::App& command);
 
-  /// Fills in the rest from what was given. Throws Failure where a preset does not measure methods, where
-  /// what it fixes was given too, or where a method or plan does not exist.
+  /// Completes the plan from the given flags. Throws Failure if the preset does not measure methods, if a
+  /// setting that it fixes was also given, or if a method or plan does not exist.
   void choose(const CLI::App& command);
 
-  /// Null without --preset.
+  /// Returns null without --preset.
   const bench::Preset* preset() const { return preset_; }
   const MethodFlags& method_flags() const { return settings_; }
 
-  /// What is measured on a data set of that name. Throws Failure where the preset has no such column.
+  /// Returns the columns for a data set. Throws Failure if the preset does not have the chosen column.
   std::vector<const bench::Column*> columns(const std::string& dataset) const;
-  /// Whether the preset's columns differ in the draft model alone, and none was chosen.
+  /// Returns true if the preset's columns differ only in the draft model and none was chosen.
   bool wants_several_drafts() const;
-  /// Whether every draft model has a column of its own, in their order.
+  /// Returns true if the draft models correspond to the preset's columns one to one.
   bool column_per_draft(std::size_t draft_models) const;
-  /// Every column that may be run, to ask for what all of them need.
+  /// Returns all columns that could be run, for checks of what all of them need.
   std::vector<const bench::Column*> all_columns() const;
 
-  /// Throws Failure where a prefix tree was given and no method drafts one.
+  /// Throws Failure if a prefix tree was given and no method drafts one.
   void check_tree() const;
 
-  /// Which method others are compared with; empty: none.
+  /// Returns the method that others are compared with; empty if there is none.
   std::string relative_to() const;
-  /// The seeds of the repetitions.
+  /// Returns the seeds of the repetitions.
   std::vector<std::uint64_t> seeds() const;
 
-  /// Whether a rule that satisfies `wanted` is among the methods.
+  /// Returns true if one of the methods satisfies `wanted`.
   template <class Wanted>
   bool any_method(Wanted wanted) const {
     for (const bench::Column* column : all_columns()) {
@@ -57,7 +57,7 @@ class MethodsPlan {
  private:
   void refuse_fixed(const CLI::App& command, const std::string& by) const;
 
-  std::string name_;  // of the preset
+  std::string name_;  // name of the preset
   std::string column_file_;
   std::vector<std::string> column_names_;
   bench::Axes axes_{.methods = {"speculative", "spectr"}};
@@ -69,7 +69,7 @@ class MethodsPlan {
   std::vector<std::uint64_t> seeds_;
 
   const bench::Preset* preset_ = nullptr;
-  std::vector<bench::Column> given_;  // where there is no preset
+  std::vector<bench::Column> given_;  // columns without a preset
 };
 
 }  // namespace spectr::cli

@@ -22,24 +22,24 @@ namespace {
 struct BenchPassesFlags {
   ModelFlags model;
   std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0};
-  std::vector<int> threads;  // none, or -1: one per core
+  std::vector<int> threads;  // empty or -1: one per core
   std::size_t repetitions = 5;
   Resume resume;
   BenchOutput output;
 };
 
-/// Standard deviation of single values, as llama-bench gives it.
+/// Returns the sample standard deviation, as in llama-bench.
 double deviation(const std::vector<double>& values) {
   return bench::mean_of(values).error.value_or(0.0) * std::sqrt(static_cast<double>(values.size()));
 }
 
-/// The backend's name as llama-bench has it.
+/// Returns the backend's name as in llama-bench.
 std::string backend_of(const Transformer& model) {
   const std::string_view name = model.caps().backend;
   return name == "cpu" ? "CPU" : name == "cuda" ? "CUDA" : name == "vulkan" ? "Vulkan" : std::string(name);
 }
 
-/// A row in llama-bench's words.
+/// Returns a row with llama-bench's fields.
 Json row_of(const std::string& file, const Transformer& model, int threads, const bench::PassTest& test,
             const std::vector<double>& nanoseconds) {
   std::vector<double> speeds;
@@ -64,7 +64,7 @@ Json row_of(const std::string& file, const Transformer& model, int threads, cons
           {"samples_ts", speeds}};
 }
 
-/// llama-bench's Markdown table.
+/// Formats llama-bench's Markdown table.
 std::string markdown(const Json& rows) {
   std::string text =
       "| model | size | params | backend | threads | test | t/s |\n| --- | ---: | ---: | --- | ---: | ---: | "
@@ -146,7 +146,7 @@ void add_bench_passes(CLI::App& bench) {
   auto flags = std::make_shared<BenchPassesFlags>();
   CLI::App& pp = add(bench, "pp", "Speed of reading prompts, as llama-bench measures and prints it", *flags);
   CLI::App& tg = add(bench, "tg", "Speed of generating one by one, likewise; together: bench pp tg", *flags);
-  // Once, after both names have been read.
+  // Runs once, after both subcommands have been parsed.
   bench.callback([flags, &pp, &tg] {
     if (pp.parsed() || tg.parsed()) run(*flags, pp.parsed(), tg.parsed());
   });

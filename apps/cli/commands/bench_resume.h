@@ -14,7 +14,7 @@
 
 namespace spectr::cli {
 
-/// --resume FILE: what was finished is on disk, and a run that was killed goes on behind it.
+/// Implements --resume FILE: finished measurements are stored, and a killed run resumes after them.
 class Resume {
  public:
   void add(CLI::App& command) {
@@ -29,8 +29,8 @@ class Resume {
     if (!file_.empty()) results_ = need(bench::ResultsFile::open(file_));
   }
 
-  /// What this version measured on this processor under this key (settings and inputs) before, or else what
-  /// `measure` gives, which is kept. Throws Failure.
+  /// Returns the stored result of the same version, processor and key (settings and inputs), or else calls
+  /// `measure` and stores its result. Throws Failure.
   template <class Measure>
   Json result(Json key, Measure measure) {
     key["version"] = version();

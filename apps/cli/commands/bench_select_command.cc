@@ -18,7 +18,7 @@ namespace {
 
 struct BenchSelectFlags {
   bench::SelectSettings settings;
-  std::vector<std::string> methods;  // measured instead of plans
+  std::vector<std::string> methods;  // measured instead of plans, if given
   std::vector<std::size_t> lengths = {4};
   Resume resume;
   BenchOutput output;
@@ -28,12 +28,12 @@ std::string microseconds(const Json& value) {
   return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>());
 }
 
-/// The rows of all vocabularies, each of which is kept as soon as it is there.
+/// Measures all vocabularies. The rows of each are stored as soon as it is finished.
 Json measure(BenchSelectFlags& flags) {
   const bench::SelectSettings& settings = flags.settings;
   std::unique_ptr<Progress> progress;
   Json rows = Json::array();
-  std::size_t vocabularies = 0;  // before this one
+  std::size_t vocabularies = 0;  // number of finished vocabularies
   for (const std::size_t vocabulary : settings.vocabularies) {
     bench::SelectSettings one = settings;
     one.vocabularies = {vocabulary};

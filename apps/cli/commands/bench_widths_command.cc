@@ -26,18 +26,18 @@ struct BenchWidthsFlags {
   ModelFlags model;
   std::string preset;
   bench::WidthSettings settings;
-  bench::BatchSettings batches;  // with lengths: these are measured instead
+  bench::BatchSettings batches;  // measured instead if it has lengths
   std::optional<std::size_t> runs;
   Resume resume;
   BenchOutput output;
 };
 
-/// What a model is measured on: the processor, or a device by its name.
+/// The processor or device that a model runs on.
 struct MeasuredMachine {
-  std::string device;  ///< empty: the processor
-  std::string line;    ///< that says what it can do
-  double memory;       ///< bytes that are read a second; on a device, that a copy reads and writes
-  std::optional<double> integers;  ///< products a second, where that was measured
+  std::string device;              ///< name; empty: the processor
+  std::string line;                ///< description with its measured speed
+  double memory;                   ///< bytes read per second; for a device, read and written by a copy
+  std::optional<double> integers;  ///< macs per second, if measured
 
   Json device_or_null() const { return device.empty() ? Json() : Json(device); }
 };
@@ -61,14 +61,14 @@ MeasuredMachine machine_of(const std::string& device, ThreadPool& pool, bench::E
           memory, integers};
 }
 
-/// The rows of all depths, each of which is kept as soon as it is there.
+/// Measures all depths. The rows of each are stored as soon as it is finished.
 Json measure(const std::string& what, const std::string& file, const Transformer& model,
              BenchWidthsFlags& flags, const MeasuredMachine& machine, int threads,
              bench::EnergyMeter& meter) {
   const bench::WidthSettings& settings = flags.settings;
   Progress progress("bench widths, " + what, settings.depths.size() * settings.rounds);
   Json rows = Json::array();
-  std::size_t before = 0;  // rounds of the depths before
+  std::size_t before = 0;  // rounds of previous depths
   for (const std::size_t depth : settings.depths) {
     const Json key = {{"widths and weights of", bench::identity_of(file)},
                       {"widths", settings.widths},
@@ -89,7 +89,7 @@ Json measure(const std::string& what, const std::string& file, const Transformer
   return rows;
 }
 
-/// A table under a line about its model.
+/// Formats a table below a line about its model.
 std::string section(const std::string& file, const Transformer& model, const Json& rows,
                     const MeasuredMachine& machine) {
   const auto bytes = static_cast<double>(model.weight_bytes());
@@ -98,7 +98,7 @@ std::string section(const std::string& file, const Transformer& model, const Jso
                      bench::widths_table(rows, roof));
 }
 
-/// What passes over batches cost, which is kept as soon as it is there, beside the paper's values.
+/// Measures passes over batches, stores the rows, and adds the paper's values.
 Json measure_batches(const char* what, const std::string& file, const Transformer& model,
                      BenchWidthsFlags& flags, std::optional<double> base_ms,
                      const std::vector<bench::PrintedPass>& printed, const MeasuredMachine& machine,
@@ -116,7 +116,7 @@ Json measure_batches(const char* what, const std::string& file, const Transforme
   });
   progress.done();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (base_ms) rows[i]["relative"] = rows[i]["mean_ms"].get<double>() / *base_ms;  // of this run's target
+    if (base_ms) rows[i]["relative"] = rows[i]["mean_ms"].get<double>() / *base_ms;  // target of this run
     rows[i]["paper"] = i < printed.size()
                            ? bench::to_json(printed[i], need(lab::find_preset(flags.preset))->source)
                            : Json(nullptr);
@@ -124,7 +124,7 @@ Json measure_batches(const char* what, const std::string& file, const Transforme
   return rows;
 }
 
-/// Fills in what a preset says. Throws Failure where it measures something else.
+/// Fills in the settings of the preset. Throws Failure if it does not measure passes.
 const bench::PassTable* passes_of(BenchWidthsFlags& flags) {
   if (flags.preset.empty()) return nullptr;
   const bench::Preset& preset = *need(lab::find_preset(flags.preset));
@@ -171,7 +171,7 @@ void run(BenchWidthsFlags flags) {
       all.back().update(row);
     }
   };
-  std::optional<double> base_ms;  // of the target's first cell
+  std::optional<double> base_ms;  // first cell of the target
   const auto measured = [&](const char* what, const std::string& file, const Transformer& model,
                             const MeasuredMachine& machine) {
     if (!batches) {

@@ -28,10 +28,10 @@ namespace {
 
 struct ChatFlags {
   ConversationFlags conversation;
-  TextInput message;  ///< the only one, where there is one
+  TextInput message;  ///< the only message, if given
 };
 
-/// A conversation with somebody who types messages and commands.
+/// A read-eval-print loop for messages and commands.
 class ChatRepl {
  public:
   ChatRepl(Conversation& conversation, LineSource& lines, bool is_terminal)
@@ -61,7 +61,7 @@ class ChatRepl {
   }
   static void take(const ChatMistake& mistake) { fmt::print(stderr, "{}\n", mistake.text); }
 
-  /// Whether the work was done. What fails is printed and ends no conversation.
+  /// Runs `work`. Returns false if it fails; errors are printed and do not end the conversation.
   template <class Work>
   static bool attempt(Work work) {
     try {
@@ -75,7 +75,7 @@ class ChatRepl {
     return false;
   }
 
-  /// Prints what is not part of the conversation.
+  /// Prints a notice, which is not part of the conversation.
   void note(std::string_view text) const { fmt::print(stderr, "{}{}{}", dim_.begin, text, dim_.end); }
 
   void handle(const ChatCommand& command) {
@@ -129,14 +129,14 @@ class ChatRepl {
   LineSource& lines_;
   bool is_terminal_;
   Styled dim_;
-  std::string files_;  // before the next message
+  std::string files_;  // prepended to the next message
   bool is_over_ = false;
 };
 
 void converse(const ChatFlags& flags) {
   const bool is_one_shot = flags.message.text || flags.message.file;
   std::string message;
-  if (is_one_shot) message = flags.message.read_prompt();  // what is missing is told before models are loaded
+  if (is_one_shot) message = flags.message.read_prompt();  // reported before models are loaded
   const auto terminal = is_one_shot ? nullptr : TerminalInput::open();
   Conversation conversation(flags.conversation);
   if (is_one_shot) {

@@ -16,14 +16,14 @@ namespace spectr::cli {
 
 namespace {
 
-/// Of a file that also describes a model that can be run.
+/// Loads the tokenizer of a file that also contains a supported model.
 std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
   const Gguf file = need(Gguf::open(path));
   (void)need(read_model_spec(file));
   return need(Tokenizer::load(file));
 }
 
-/// Tells that the draft's vocabulary fits, and in what it differs. Throws Failure where it does not.
+/// Prints how the draft's vocabulary differs from the target's. Throws Failure if they do not match.
 void tell_match(const std::string& path, const std::string& model, const Vocabulary& draft,
                 const Vocabulary& target) {
   const VocabularyDifferences differences = need(same_vocabulary(target, draft));
@@ -41,7 +41,7 @@ void tell_match(const std::string& path, const std::string& model, const Vocabul
       differences.special, max_special_differences, *differences.first, shown(draft), shown(target));
 }
 
-/// As flags would say it.
+/// Formats the options as flags.
 std::string describe(const SlimOptions& options) {
   if (options == SlimOptions()) return "as it is";
   std::string flags;
@@ -51,7 +51,7 @@ std::string describe(const SlimOptions& options) {
   return flags.substr(0, flags.size() - 1);
 }
 
-/// What each of the drafts would bring, and what less of it would.
+/// Prints the measured benefit of each draft model and of its slimmed variants.
 void measure(const ModelFlags& flags) {
   const EngineModels models =
       need(EngineModels::load({.target = flags.model, .threads = flags.thread_count()}));

@@ -5,7 +5,7 @@
 
 namespace spectr::cli {
 
-// Each adds its subcommand with flags, help and callback. The callback throws Failure.
+// Functions that add a subcommand with its flags, help and callback. Callbacks throw Failure.
 void add_generate(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_detokenize(CLI::App& app);
@@ -21,13 +21,13 @@ void add_plan(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_chat(CLI::App& app);
-/// Runs the program spectr-lab, which lies beside this one, with what follows on the line.
+/// Runs the program spectr-lab, located next to this one, with the remaining arguments.
 void add_lab(CLI::App& app);
 
-/// A subcommand of `spectr draft`.
+/// Adds a subcommand of `spectr draft`.
 void add_draft_logits(CLI::App& draft);
 
-// The subcommands of `spectr bench`; each is called with the app of `bench`.
+// Subcommands of `spectr bench`. `bench` is the app of that command.
 void add_bench_methods(CLI::App& bench);
 void add_bench_tune(CLI::App& bench);
 void add_bench_widths(CLI::App& bench);
@@ -36,7 +36,7 @@ void add_bench_select(CLI::App& bench);
 void add_bench_divergence(CLI::App& bench);
 void add_bench_cluster(CLI::App& bench);
 
-/// Adds the option that asks for a preset by name; the name is checked when the command runs.
+/// Adds the option that selects a preset by name. The name is checked when the command runs.
 CLI::Option* add_preset(CLI::App& command, std::string& name);
 
 }  // namespace spectr::cli

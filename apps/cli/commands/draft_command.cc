@@ -22,7 +22,7 @@ struct DraftFlags {
   std::size_t most = 32768;
 };
 
-/// How much of the texts the first n tokens are.
+/// Prints which share of the texts the n most frequent tokens cover.
 void print_coverage(const std::vector<TokenFrequencies::Count>& ranked, std::size_t kept) {
   std::uint64_t all = 0, covered = 0;
   for (const auto& count : ranked) all += count.count;

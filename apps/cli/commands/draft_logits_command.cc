@@ -25,7 +25,7 @@ struct DraftLogitsFlags {
   bool json = false;
 };
 
-/// A step of a draft: the logits of the drafter's rows, and of the token that the draft goes on with.
+/// One step of a draft: the drafter's logits and the token with which the draft continues.
 struct DraftStep {
   std::vector<double> logits;
   Token greedy;
@@ -33,7 +33,7 @@ struct DraftStep {
   std::optional<double> confidence;
 };
 
-/// Tokens that the drafter's rows of logits stand for; empty: all, in order.
+/// Returns the tokens of the rows of the drafter's logits; empty if they are all tokens in order.
 const std::vector<Token>& row_tokens(const TrainedDrafter& drafter) {
   return drafter.spec().model.head.shortlist;
 }

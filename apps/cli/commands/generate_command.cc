@@ -54,15 +54,15 @@ struct GenerateFlags {
   bool no_display_prompt = false;
 };
 
-/// A completion and everything that the report needs of it.
+/// A completion with everything that its report needs.
 struct Generated {
   Generation generation;
   std::string text;
   CompletionResult result;
-  std::string_view stop;  ///< why it ended
+  std::string_view stop;  ///< stop reason
 };
 
-/// Runs the command.
+/// One run of the command.
 class GenerateRun {
  public:
   explicit GenerateRun(GenerateFlags flags) : flags_(std::move(flags)) {}
@@ -120,7 +120,7 @@ class GenerateRun {
       throw Failure(Status::usage, "--profile tells the processor's operations apart, not a device's");
   }
 
-  /// Checks what can be checked without models, and loads them.
+  /// Checks what can be checked without models, then loads them.
   void load() {
     warp_ = flags_.sampling.warp().options();
     EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
@@ -163,7 +163,7 @@ class GenerateRun {
     return request;
   }
 
-  /// Renders what a user says by the model's chat template.
+  /// Renders a user message with the model's chat template.
   MarkedText chat_prompt(const std::string& said) const {
     const Result<ChatTemplate>& chat_template = engine_->models().chat_template;
     if (!chat_template) throw Failure(Status::usage, chat_template.error().message);
@@ -180,13 +180,13 @@ class GenerateRun {
     return flags_.show ? Printing::sources : Printing::text;
   }
 
-  /// Generates the completion, and prints it unless there is no printer. An interrupt ends it from the first
-  /// block on; before that it ends the program, as nothing would be lost.
+  /// Generates the completion and prints it if there is a printer. After the first block, an interrupt ends
+  /// the completion; before that, it ends the program.
   Generated complete(const std::shared_ptr<const PreparedRequest>& request, TextPrinter* printer) {
     Generated out;
     std::optional<Interrupt> interrupt;
-    std::atomic<bool> interruptible = false;  // `interrupt` is there
-    // Events are handled where they come from: another thread would take a processor from the passes.
+    std::atomic<bool> interruptible = false;  // `interrupt` has a value
+    // Events are handled in the engine's thread: a separate thread would compete with the passes.
     const auto completion = engine_->submit(request, [&](Completion& news) {
       const auto [delta, progress, expectation, result] = news.take(0);
       if (!interrupt && !delta.tokens.empty()) {
@@ -212,7 +212,7 @@ class GenerateRun {
     return out;
   }
 
-  /// Generates the completion by plain decoding, to compare with; none if that was interrupted.
+  /// Generates the completion by plain decoding for comparison; none if it was interrupted.
   std::optional<Generation> decode_plainly(Request request) {
     request.method = {.method = "plain"};
     request.reasoning = {};
@@ -241,7 +241,7 @@ class GenerateRun {
     fmt::print(stderr, "threads: {}\n", models.pool->threads());
   }
 
-  /// Prints what an automatic choice chose and why, whenever it chooses anew.
+  /// Prints an automatic choice and its expectation whenever the choice changes.
   void describe_choice(const Expectation& why) {
     const DraftShape shape = why.shape;
     std::string what = "plain decoding";
@@ -275,7 +275,7 @@ class GenerateRun {
   WarpOptions warp_;
   std::unique_ptr<Engine> engine_;
   bool interrupted_ = false;
-  std::string choice_;  // the last one that was described
+  std::string choice_;  // the last choice that was printed
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace spectr::cli {
 namespace {
 
-/// Replaces this program by the laboratory, which lies beside it. Throws Failure where that cannot be run.
+/// Replaces this process by spectr-lab, located next to it. Throws Failure if it cannot be run.
 [[noreturn]] void become_laboratory(std::vector<std::string> arguments) {
   std::error_code failed;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -33,7 +33,7 @@ void add_lab(CLI::App& app) {
   CLI::App& lab = *app.add_subcommand("lab", "The papers' figures and tables, computed again");
   lab.set_help_flag();
   lab.set_help_all_flag();
-  lab.prefix_command();  // its arguments are those of a program of its own
+  lab.prefix_command();  // the remaining arguments are those of another program
   lab.callback([&lab] { become_laboratory(lab.remaining()); });
 }
 

@@ -31,28 +31,28 @@ struct LawFlags {
   long vocabulary = 3;
   long horizon = 4;
   std::uint32_t seed = 0;
-  long drafts = 1;                        // draft models
-  std::string rule_file;                  // of method biased
-  std::string pair_file;                  // instead of random tables
-  std::optional<BlockRows> drafter = {};  // of tables; none: rows by step or prefix
+  long drafts = 1;                        // number of draft models
+  std::string rule_file;                  // for method biased
+  std::string pair_file;                  // replaces random tables
+  std::optional<BlockRows> drafter = {};  // block drafter of tables; none: rows by step or prefix
 };
 
-/// The method of rules that --rule gives. It is known to `law` alone: a rule is a table of rows by context.
+/// Name of the method that applies the rules of --rule. Only `law` has it: rules are tables by context.
 constexpr const char* biased = "biased";
 
 constexpr double max_texts = 1e6;
-constexpr double max_outcomes = 5e7;        // of all start tokens together
-constexpr double max_block_outcomes = 1e6;  // of the first block from one of them
+constexpr double max_outcomes = 5e7;        // total over all start tokens
+constexpr double max_block_outcomes = 1e6;  // of the first block after one start token
 constexpr std::int64_t max_seed = std::numeric_limits<std::uint32_t>::max();
 
-/// What passes of tables are taken to cost where a method asks: a node and a draft a tenth of a pass of the
-/// target, so that drafts pay in so short texts.
+/// Returns costs for methods that read them: a draft pass costs a tenth of a target pass, so that drafting
+/// pays even for these short sequences.
 Costs assumed_costs(std::size_t draft_models) {
   const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.11}})};
   return {CostCurve({{1, 1.0}, {2, 1.1}}), std::vector(draft_models, draft), {}};
 }
 
-/// What is chosen by --method. Throws Failure.
+/// Returns the method given by --method. Throws Failure.
 MethodRule chosen_method(const LawFlags& flags) {
   const bool is_biased = flags.method.request.method == biased;
   if (is_biased && flags.rule_file.empty())
@@ -64,17 +64,17 @@ MethodRule chosen_method(const LawFlags& flags) {
       throw Failure(Status::usage, fmt::format("{}, {}", known.error().message, biased));
   }
   if (!is_biased) return flags.method.rule(static_cast<std::size_t>(flags.drafts));
-  MethodRule rule = *need(find_method("speculative"));  // a chain of L drafts, too
+  MethodRule rule = *need(find_method("speculative"));  // it also drafts a chain of length L
   rule.name = biased;
   rule.lossless = false;
   return rule;
 }
 
-/// The decoder of the rules, a row for every step and, inside, every last token.
+/// Builds the decoder of the rules, which are ordered by step, then by last token.
 Decoder biased_decoder(const std::vector<RejectionRule>& rules, std::size_t length, std::size_t vocabulary,
                        std::size_t horizon) {
   const auto after = [&rules, vocabulary, horizon](std::span<const Token> context) -> const RejectionRule& {
-    const std::size_t step = std::min(context.size(), horizon) - 1;  // a text starts with one token
+    const std::size_t step = std::min(context.size(), horizon) - 1;  // a sequence starts with one token
     return rules[step * vocabulary + static_cast<std::size_t>(context.back())];
   };
   Decoder decoder(std::make_unique<TreeDrafter>(TreeDrafter::sequences(1, length), Drafting::independent),
@@ -83,11 +83,11 @@ Decoder biased_decoder(const std::vector<RejectionRule>& rules, std::size_t leng
   return decoder;
 }
 
-/// A target, its draft models and the tokens that a sequence may start with, which count for nothing else.
+/// A target, its draft models, and the number of start tokens, which are not counted in the output.
 struct Tables {
-  std::vector<TabularModel> random = {};  // drafts, then the target
+  std::vector<TabularModel> random = {};  // drafts followed by the target
   std::optional<TablePair> pair = {};
-  std::vector<BlockTableModel> blocks = {};  // that draft instead
+  std::vector<BlockTableModel> blocks = {};  // replace the drafts if not empty
   std::size_t vocabulary, starts;
 
   const LanguageModel& target() const {
@@ -106,7 +106,7 @@ struct Tables {
   }
 };
 
-/// Throws Failure.
+/// Builds the tables of random models or of the pair file. Throws Failure.
 Tables tables_of(const LawFlags& flags) {
   if (!flags.pair_file.empty()) {
     Tables tables{.pair = need(read_pair(flags.pair_file)), .vocabulary = 0, .starts = 1};
@@ -125,7 +125,7 @@ Tables tables_of(const LawFlags& flags) {
   return tables;
 }
 
-/// Throws Failure where there are more texts than can be enumerated.
+/// Throws Failure if there are too many sequences to enumerate.
 void check_texts(const Tables& tables, std::size_t horizon) {
   const double texts = std::pow(static_cast<double>(tables.vocabulary), static_cast<double>(horizon));
   if (texts > max_texts) {
@@ -143,15 +143,15 @@ void check_texts(const Tables& tables, std::size_t horizon) {
   }
 }
 
-/// The length of the longest draft of a block.
+/// Returns the maximum draft length of a block.
 std::size_t longest_block(const MethodRule& rule, const MethodOptions& settings) {
   std::size_t length = std::max(settings.length, settings.tree.size());
   if (rule.reads(Setting::gammas) && !settings.gammas.empty()) length = std::ranges::max(settings.gammas);
   return length;
 }
 
-/// The expected number of tokens of a block in a sequence without an end; none where its outcomes are too
-/// many.
+/// Returns the expected number of tokens of a block in an infinite sequence, or nothing if it has too
+/// many outcomes.
 std::optional<double> tokens_of_block(Decoder& decoder, Models& models, std::span<const Token> start,
                                       std::size_t length) {
   const EnumerationOptions options{
@@ -189,7 +189,7 @@ void print_law(const LawFlags& flags) {
   Models models = need(Models::start(tables.target(), tables.drafts(std::min(draft_models, rule.models.max)),
                                      flags.sampling.warp(), 0, decoder.max_nodes(horizon)));
 
-  // A start token is drawn uniformly and not counted.
+  // Start tokens are uniformly distributed and not counted.
   const auto starts = static_cast<double>(tables.starts);
   const EnumerationOptions options{
       .horizon = horizon, .markov = !tables.pair, .max_outcomes = max_outcomes / starts};
@@ -227,7 +227,7 @@ void add_law(CLI::App& app) {
   flags->method.add(command);
   flags->sampling.add_filters(command);
   flags->sampling.add_samplers(command);
-  // The variables are for those that decode with models.
+  // These environment variables apply only to commands that run models.
   for (const char* name : {"-L", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty",
                            "--repeat-last-n", "--presence-penalty", "--frequency-penalty"}) {
     command.get_option(name)->envname("");

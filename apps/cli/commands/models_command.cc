@@ -11,7 +11,7 @@
 namespace spectr::cli {
 namespace {
 
-/// What -hf takes, where that means this file and no other of its repository.
+/// Returns the argument of -hf that identifies this file uniquely.
 std::string reference(const CachedModel& model) {
   if (model.repository.empty()) return model.file;
   const std::string quantisation = quantisation_of(model.file);

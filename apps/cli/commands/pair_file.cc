@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_vocabulary = 1000;
 
-/// The tokens of a prefix "0,1"; none for "".
+/// Parses the tokens of a prefix such as "0,1"; "" has none.
 Result<std::vector<Token>> tokens_of(std::string_view prefix, std::size_t vocabulary) {
   std::vector<Token> tokens;
   const char* at = prefix.data();

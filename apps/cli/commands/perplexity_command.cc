@@ -18,11 +18,11 @@
 namespace spectr::cli {
 namespace {
 
-// Positions whose logits are held at once.
+// Maximum number of rows of logits that a pass returns.
 constexpr std::size_t rows_per_pass = 64;
 
-/// A text as windows that the model reads one by one. Each window begins with the vocabulary's BOS where it
-/// asks for one, which is not part of the text, and continues with the next tokens of the text.
+/// Splits a text into windows that the model scores separately. Each window begins with BOS if the vocabulary
+/// requires it (not counted as text) and continues with the next tokens of the text.
 class Windows {
  public:
   /// `tokens` may begin with BOS. Requires: size ≥ 2.
@@ -34,16 +34,16 @@ class Windows {
     text_.erase(text_.begin(), std::ranges::find_if_not(text_, is_bos));
   }
 
-  /// Tokens that are predicted: all but the first of each window.
+  /// Returns the number of predicted tokens: all except the first of each window.
   std::size_t predicted() const { return text_.size() - (bos_ ? 0 : (text_.size() + size_ - 1) / size_); }
-  /// Tokens of the longest window.
+  /// Returns the length of the longest window in tokens.
   std::size_t longest() const { return std::min(size_, text_.size() + begin_size()); }
 
-  /// Tokens of the text, and those of them that next() has read.
+  /// Return the number of tokens of the text, and how many of them next() has consumed.
   std::size_t size() const { return text_.size(); }
   std::size_t read() const { return read_; }
 
-  /// The next window; empty after the last one. Valid until the next call.
+  /// Returns the next window, or an empty one at the end. Valid until the next call.
   std::span<const Token> next() {
     const std::size_t count = std::min(size_ - begin_size(), text_.size() - read_);
     window_.clear();
@@ -111,7 +111,7 @@ void add_perplexity(CLI::App& app) {
                     fmt::format("{}: perplexity needs a token to predict, the text has {} tokens",
                                 *flags->input.file, windows.size()));
     }
-    // A short text needs no more room than it has tokens.
+    // A text shorter than the window size needs less context.
     const auto session = need(models.target->start(windows.longest(), rows_per_pass));
     double nll = 0.0;
     Progress progress("perplexity", windows.size());

@@ -25,7 +25,7 @@ namespace spectr::cli {
 namespace {
 
 constexpr double max_tuples = 200'000;
-constexpr double max_steps = 5e8;  // minutes
+constexpr double max_steps = 5e8;  // takes minutes
 constexpr double tokens_in_a_step = 100;
 
 Json to_json(const Distribution& distribution) {
@@ -43,10 +43,10 @@ Json to_json(const PlanParameters& parameters) {
   return all;
 }
 
-// What a line is answered with, below its id.
+// The answer to a line, without its id.
 using Answer = Result<Json>;
 
-// Answers every line that is not blank. answer(line, number of the line).
+// Answers every non-blank line with answer(line, line number).
 template <class Answering>
 Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
   Status status = Status::done;
@@ -80,7 +80,7 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, const PlanFlags& fl
   const std::size_t vocabulary = problem.q.vocabulary();
   const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
   const auto residual = plan->residual();
-  // Every tuple can end in every token of the residual, which draws without replacement make anew for each.
+  // Each tuple can end in each token of the residual, which plans without replacement recompute per token.
   const bool anew = rule.drafting == Drafting::without_replacement;
   const auto tokens = static_cast<double>(vocabulary);
   const double steps = tuples * tokens * (anew ? std::max(tokens / tokens_in_a_step, 1.0) : 1.0);

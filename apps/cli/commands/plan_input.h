@@ -11,18 +11,18 @@
 
 namespace spectr::cli {
 
-/// One transport problem: k drafts from p (one distribution, or one distribution per draft) and a target q.
+/// A transport problem: k drafts from p (one distribution for all, or one per draft) and a target q.
 struct PlanProblem {
   std::vector<Distribution> p;
   Distribution q;
   std::size_t k;
 
-  /// Equal distributions count as one distribution. A view of this problem.
+  /// Returns a view of this problem. Equal distributions count as one.
   DraftDistributions drafts() const;
 };
 
-/// Reads `{"p": [...], "q": [...], "k": 2}`; p may be a list of k lists. An error names the field, the entry
-/// and the value.
+/// Reads `{"p": [...], "q": [...], "k": 2}`, where p may be a list of k lists. Errors name the field, the
+/// entry and the value.
 Result<PlanProblem> read_problem(const JsonInput& line);
 
 }  // namespace spectr::cli

@@ -8,19 +8,19 @@
 
 namespace spectr::cli {
 
-/// The prompts of a file, under a name.
+/// The prompts of a file with a name.
 struct DataSet {
   std::string name;
   std::string file;
   std::vector<bench::Prompt> prompts;
 };
 
-/// Reads the files of --prompts, each FILE or NAME=FILE (a file without a name is called by its own, without
-/// folder and ending); the bundled stories where there is none. At most `count` prompts of each, 0: all.
-/// Throws Failure: a file that cannot be read, or two of one name.
+/// Reads the files of --prompts, each FILE or NAME=FILE (by default the name is the file name without folder
+/// and extension), or else the bundled stories. Reads at most `count` prompts of each; 0: all. Throws Failure
+/// if a file cannot be read or a name is not unique.
 std::vector<DataSet> read_data_sets(const std::vector<std::string>& given, std::size_t count);
 
-/// Throws Failure where a preset cannot do with the bundled stories, and says what to give.
+/// Throws Failure with instructions if the bundled stories do not suffice for a preset.
 void ask_for_data(const bench::Preset& preset, const std::vector<std::string>& given);
 
 }  // namespace spectr::cli

@@ -52,14 +52,14 @@ struct ServeFlags {
   bool verbose = false;
 };
 
-/// Throws Failure where a method that was asked for cannot be had: else every request would be told.
+/// Throws Failure if the default method is unavailable; otherwise every request would report it.
 void check_method(const MethodFlags& flags, const MethodRule& rule, std::size_t draft_models) {
   check_drafts(rule, draft_models);
   MethodOptions settings = flags.request.settings();
   check_settings(rule, flags.request, settings);
   tell_bias(rule, settings);
   if (rule.reads(Setting::costs)) return;
-  if (leaves_shape_open(rule, flags.request)) {  // costs choose what fits; the smallest block must
+  if (leaves_shape_open(rule, flags.request)) {  // costs choose K and L; check the minimum
     settings.drafts = flags.request.drafts.value_or(1);
     settings.length = flags.request.length.value_or(1);
   }
@@ -86,11 +86,11 @@ server::ServerOptions complete(ServeFlags& flags) {
   check_method(flags.method, rule, flags.model.drafts.size());
   EngineOptions& engine = options.service.engine;
   engine = engine_options(flags.model, rule, costs);
-  engine.models.drafts = flags.model.model_options().drafts;  // requests may use them
+  engine.models.drafts = flags.model.model_options().drafts;  // requests may select them
   engine.models.chat = flags.chat_template.read();
   engine.models.load.embeds = flags.embeddings.embeds || flags.embeddings.ranks;
   options.service.embeddings = flags.embeddings.options();
-  engine.measures_on_demand = false;  // it would disturb others
+  engine.measures_on_demand = false;  // it would disturb other requests
   engine.slots = {
       .slots = static_cast<std::size_t>(flags.slots),
       .queue = static_cast<std::size_t>(flags.queue),
@@ -98,7 +98,7 @@ server::ServerOptions complete(ServeFlags& flags) {
       .prefix_bytes = flags.cache_ram < 0 ? SIZE_MAX : static_cast<std::size_t>(flags.cache_ram) << 20};
   options.service.slot_files = flags.slot_files;
   options.service.timeout = std::chrono::seconds(flags.timeout);
-  // The parser takes an empty variable for none, which would leave the server open.
+  // The parser ignores an empty variable, which would leave the server without a key.
   if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
     throw Failure(Status::usage, "LLAMA_API_KEY: the key is empty");
   for (const std::string& key : flags.keys) {
@@ -113,13 +113,13 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.service.defaults.splits_reasoning = engine.models.chat.splits_reasoning;
   options.service.defaults.reasoning_limit = flags.chat_template.reasoning_limit();
   options.service.defaults.suffix_first = flags.suffix_first;
-  // Before clients are told that models are loading.
+  // Fail before clients are told that models are loading.
   for (const std::string& file : flags.model.drafts) need(MappedFile::open(file));
   need(MappedFile::open(flags.model.model));
   return options;
 }
 
-/// Allowed CORS origins, as browsers write them, localhost for those of this machine, or * for any.
+/// Validates CORS origins in browsers' notation, localhost for those of this machine, or * for any.
 CLI::Validator list_of_origins() {
   const auto check = [](std::string& text) {
     for (const std::string& one : entries_of({text})) {
@@ -132,7 +132,7 @@ CLI::Validator list_of_origins() {
   return {check, ""};
 }
 
-/// A host as clients send it: no browser sends a scheme, a path or letters beyond ASCII in a Host header.
+/// Validates a host as in a Host header: without a scheme, a path or non-ASCII letters.
 CLI::Validator host_name() {
   const auto check = [](std::string& text) {
     if (server::HostName::read(text)) return std::string();
@@ -141,7 +141,7 @@ CLI::Validator host_name() {
   return {check, ""};
 }
 
-/// llama.cpp's words for a switch that the parser does not know.
+/// Translates llama.cpp's words for switches that the parser does not know.
 std::string switch_words(std::string value) {
   if (value == "enabled") return "true";
   if (value == "disabled") return "false";
@@ -150,7 +150,7 @@ std::string switch_words(std::string value) {
 
 using Loading = std::future<Result<void>>;
 
-/// Whether a signal of `endings` comes before the models are loaded, or before `end`.
+/// Returns true if a signal of `endings` arrives before the models are loaded and before `end`.
 bool is_ended(const Loading& loading, const sigset_t& endings, std::chrono::steady_clock::time_point end) {
   constexpr timespec moment{0, 20'000'000};
   while (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready &&
@@ -160,21 +160,21 @@ bool is_ended(const Loading& loading, const sigset_t& endings, std::chrono::stea
   return false;
 }
 
-/// Ends the processes that share the model, which their launcher would else take for crashed. Returns when
-/// the loading has ended or no process is left; at once with another signal.
+/// Ends the other processes of the job in order, so that their launcher does not report a crash. Returns when
+/// loading has ended, or on another signal; exits when no process is left.
 void stop_job(LedJob& job, const Loading& loading, const sigset_t& endings) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
-  constexpr std::chrono::seconds patience(3);  // for the loading to meet an order that is refused
+  constexpr std::chrono::seconds patience(3);  // time for loading to hit a refused command
   job.stop();
   bool hurried = is_ended(loading, endings, now() + patience);
   while (!hurried && loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    if (job.leave()) std::quick_exit(0);  // nothing of the job can be used any more
+    if (job.leave()) std::quick_exit(0);  // the job is no longer usable
     hurried = is_ended(loading, endings, now() + std::chrono::milliseconds(100));
   }
 }
 
-/// Loads the models. False: a signal of `endings` came first; loading may go on, unless the process ends.
-/// Throws Failure.
+/// Loads the models. If a signal of `endings` arrives first, returns false, or exits the process if loading
+/// is still running. Throws Failure.
 bool load(server::Server& server, const sigset_t& endings) {
   Loading loading = std::async(std::launch::async, [&server] { return server.load(); });
   if (!is_ended(loading, endings, std::chrono::steady_clock::time_point::max())) {
@@ -187,8 +187,8 @@ bool load(server::Server& server, const sigset_t& endings) {
   return false;
 }
 
-/// Returns when a signal of `endings` comes. Throws Failure where the server ends before, or its model: then
-/// it answers for some seconds that it takes no texts, so that whoever watches it sees why it goes.
+/// Waits for a signal of `endings`. Throws Failure if the server or its model fails; in the latter case it
+/// first rejects requests for some seconds, so that monitoring sees the reason.
 void wait_for_end(server::Server& server, const sigset_t& endings) {
   constexpr timespec moment{1, 0}, farewell{3, 0};
   while (sigtimedwait(&endings, nullptr, &moment) <= 0) {
@@ -203,7 +203,7 @@ void wait_for_end(server::Server& server, const sigset_t& endings) {
 }
 
 void serve(ServeFlags& flags) {
-  // Every thread that is started from here on leaves these signals to this one.
+  // Threads started from here on inherit the mask, so that only this thread receives these signals.
   sigset_t endings;
   sigemptyset(&endings);
   sigaddset(&endings, SIGINT);

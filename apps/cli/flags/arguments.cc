@@ -20,7 +20,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What variables were called in older releases, and what they are called now.
+// Names of environment variables in older releases of llama.cpp, and their current names.
 constexpr std::pair<std::string_view, std::string_view> old_variables[] = {
     {"LLAMA_ARG_DRAFT_MAX", "LLAMA_ARG_SPEC_DRAFT_N_MAX"},
     {"LLAMA_ARG_MODEL_DRAFT", "LLAMA_ARG_SPEC_DRAFT_MODEL"},
@@ -32,21 +32,21 @@ constexpr std::pair<std::string_view, std::string_view> old_variables[] = {
                                            value.empty() ? "" : fmt::format("; got '{}'", value)));
 }
 
-/// Returns the value of an option that no argument gives: its variable, or its default.
+/// Returns the value of an option that is not on the command line: its variable or its default.
 std::string value_without_arguments(const CLI::Option& option) {
   const char* const variable =
       option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
   return variable != nullptr && *variable != '\0' ? variable : option.get_default_str();
 }
 
-/// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
-/// would take "-sm" for "-s" with a value.
+/// Returns true if an argument looks like a single-dash option with several letters. The parser has no such
+/// options: it would read "-sm" as "-s" with a value.
 bool is_long_word_behind_one_dash(std::string_view argument) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
 }
 
-/// The command of that name, of `command` or next to it (bench pp tg); null if there is none.
+/// Returns the subcommand of that name of `command` or its parent (bench pp tg); null if there is none.
 const CLI::App* find_neighbour(const CLI::App& command, const std::string& name) {
   const auto is_named = [&name](const CLI::App* one) { return one->get_name() == name; };
   for (const CLI::App* place : {&command, command.get_parent()}) {
@@ -66,7 +66,7 @@ const LlamaFlags* find_row(const CLI::App& command, std::string_view name) {
   });
 }
 
-/// A flag with a value after "=", or without.
+/// A flag and its value after "=", if any.
 struct Flag {
   std::string name;
   std::optional<std::string> value;
@@ -99,7 +99,7 @@ const CLI::App& root_of(const CLI::App& command) {
   return *root;
 }
 
-/// The commands that have an option of that name, or of the one that llama.cpp's name is read as.
+/// Finds the commands that have an option of that name, or the option that replaces llama.cpp's flag.
 void find_commands_with(const CLI::App& command, std::string_view name, Words& found) {
   for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) {
     const LlamaFlags* row = find_row(*one, name);
@@ -122,7 +122,7 @@ class Rewriter {
         break;
       }
       if (command_->get_parent() == nullptr && !kept_.empty() && !kept_.front().starts_with('-')) {
-        kept_.push_back(argument);  // of a command that there is not
+        kept_.push_back(argument);  // argument of an unknown command
         continue;
       }
       i += take(arguments, i);
@@ -132,13 +132,13 @@ class Rewriter {
   }
 
  private:
-  /// Takes one argument. Returns how many of those after it are its values.
+  /// Processes one argument. Returns how many of the following ones are its values.
   std::size_t take(const Words& arguments, std::size_t at) {
     const std::string& argument = arguments[at];
     const Flag flag(argument);
     if (const CLI::Option* const option = find_option(*command_, flag.name)) {
       if (!flag.value || flag.name.starts_with("--")) return keep(arguments, at, argument);
-      // The parser takes "=" for a part of a short flag's value.
+      // For short flags, the parser would read "=" as part of the value.
       if (option->get_items_expected_min() == 0)
         throw Failure(Status::usage, fmt::format("{} takes no value", flag.name));
       kept_.insert(kept_.end(), {flag.name, *flag.value});
@@ -147,7 +147,7 @@ class Rewriter {
     const LlamaFlags* const row = argument.starts_with('-') ? find_row(*command_, flag.name) : nullptr;
     const bool is_foreign =
         row != nullptr && !row->commands.empty() && !has_word(row->commands, command_->get_name());
-    // Another command's reason for refusing the flag does not apply to this one.
+    // The reason for which another command refuses the flag does not apply to this one.
     if (is_foreign && row->treatment == Treatment::refused) check_belongs(flag.name);
     if (row == nullptr) {
       if (argument.starts_with('-')) check_unknown(flag.name);
@@ -177,7 +177,7 @@ class Rewriter {
     return 0;
   }
 
-  /// Keeps an option of the command under this name, with its value.
+  /// Keeps an option of the command under this name, together with its value.
   std::size_t keep(const Words& arguments, std::size_t at, const std::string& name) {
     kept_.push_back(name);
     const CLI::Option* const option = find_option(*command_, name);
@@ -196,7 +196,7 @@ class Rewriter {
     refuse(name, row.text, row.neutral.empty() ? "" : value);
   }
 
-  /// A flag of drafts that repeats what the target's flag says asks for nothing.
+  /// Accepts draft flags only if they repeat the value of the target's flag.
   void check_shared_values() const {
     for (const Shared& one : shared_) {
       const CLI::Option* const option = find_option(*command_, one.option);
@@ -210,7 +210,7 @@ class Rewriter {
     }
   }
 
-  /// Refuses a flag that other commands have.
+  /// Throws Failure if the flag belongs to other commands.
   void check_belongs(const std::string& name) const {
     Words commands;
     find_commands_with(root_of(*command_), name, commands);
@@ -233,7 +233,7 @@ class Rewriter {
   struct Shared {
     const LlamaFlags& row;
     std::string name, value;
-    std::string_view option;  // of the target, of which it is the value, too
+    std::string_view option;  // the target's flag that must have the same value
   };
 
   const CLI::App* command_;
@@ -241,7 +241,7 @@ class Rewriter {
   std::vector<Shared> shared_;
 };
 
-/// The variables that options of the command, and of those below it, read.
+/// Collects the environment variables of the options of the command and its subcommands.
 void add_variables(const CLI::App& command, std::set<std::string>& names) {
   for (const CLI::Option* option : command.get_options()) names.insert(option->get_envname());
   for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
@@ -255,7 +255,7 @@ const LlamaFlags* find_variable(std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Whether a refused row's variable asks for nothing.
+/// Returns true if the variable of a refused flag has a neutral value.
 bool asks_for_nothing(const CLI::App& command, const LlamaFlags& row, std::string_view value) {
   if (row.values == Values::none) return is_off(value);
   if (is_neutral(row.neutral, value)) return true;
@@ -266,7 +266,7 @@ bool asks_for_nothing(const CLI::App& command, const LlamaFlags& row, std::strin
   return value == (option->empty() ? option->get_default_str() : option->results().back());
 }
 
-/// What is to be said of a variable; empty: nothing. Throws Failure.
+/// Returns a notice about a variable; empty if there is none. Throws Failure.
 std::string review_variable(const CLI::App& command, const std::string& name, std::string_view value) {
   constexpr std::string_view negative = "LLAMA_ARG_NO_";
   const LlamaFlags* row = find_variable(name);

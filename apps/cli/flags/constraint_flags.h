@@ -8,7 +8,7 @@
 
 namespace spectr::cli {
 
-/// The flags for a grammar or a JSON schema that a completion has to follow.
+/// The flags for a grammar or a JSON schema that constrains a completion.
 class ConstraintFlags {
  public:
   void add(CLI::App& command);

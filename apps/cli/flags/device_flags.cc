@@ -12,9 +12,9 @@ namespace spectr::cli {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr int surely_all_layers = 99;  // what llama.cpp's users write for all
+constexpr int surely_all_layers = 99;  // the value that users of llama.cpp give for "all"
 
-/// The device that `auto` stands for; tells where there is none.
+/// Returns the device selected by `auto`. If there is none, prints a notice and returns "".
 std::string first_device() {
   const auto devices = list_devices();
   if (devices) {
@@ -34,7 +34,7 @@ std::string device_of(const std::string& name) {
   return name;
 }
 
-/// Whether all layers shall be on a device; otherwise none.
+/// Returns true if all layers shall run on the device, false if none. Throws Failure otherwise.
 bool all_layers(const char* flag, const std::string& layers) {
   if (layers == "all" || layers == "auto") return true;
   const bool is_number = !layers.empty() && layers.find_first_not_of("0123456789") == std::string::npos;

@@ -7,16 +7,16 @@
 
 namespace spectr::cli {
 
-/// How the states of tokens become embeddings.
+/// Settings that determine how token states become embeddings.
 struct EmbeddingFlags {
-  std::string pooling;  ///< empty: the model's
+  std::string pooling;  ///< empty: the model's default
   long norm = 2;
-  bool embeds = false;  ///< the model gives embeddings though it is no encoder
-  bool ranks = false;   ///< pooling is by rank
+  bool embeds = false;  ///< produce embeddings even though the model is no encoder
+  bool ranks = false;   ///< pooling is rank
 
   /// Adds --pooling and --embd-normalize.
   void add(CLI::App& app);
-  /// Adds these and --embeddings and --reranking, for the server.
+  /// Adds these flags and --embeddings and --reranking, for the server.
   void add_serving(CLI::App& app);
   EmbeddingOptions options() const;
 };

@@ -9,7 +9,7 @@
 namespace spectr::cli {
 namespace {
 
-/// Whether all of the text is a number, which is put into `number`.
+/// Parses a number. Returns false if the text has anything else.
 template <class Number>
 bool read(std::string_view text, Number& number) {
   const char* end = text.data() + text.size();
@@ -17,7 +17,7 @@ bool read(std::string_view text, Number& number) {
   return failed == std::errc{} && stop == end;
 }
 
-/// But for those inside.
+/// Trims leading and trailing spaces.
 std::string_view without_spaces(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' ');
   return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
@@ -39,7 +39,7 @@ CLI::Validator whole(std::int64_t min, std::int64_t max) {
   const auto check = [min, max](std::string& text) {
     const auto number = parse_whole(text, min, max);
     if (!number) return number.error().message;
-    text = std::to_string(*number);  // without zeros in front, which would make it octal
+    text = std::to_string(*number);  // without leading zeros, which would make it octal
     return std::string();
   };
   return {check, ""};

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t margin = 2, column = 30;
 
-/// Characters of a text in UTF-8.
+/// Returns the number of UTF-8 characters of a text.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-/// Breaks a text between words into lines of at most `width` characters; a longer word has a line alone.
+/// Wraps a text into lines of at most `width` characters. A longer word gets its own line.
 std::vector<std::string> wrap(std::string text, std::size_t width) {
   std::ranges::replace(text, '\n', ' ');
   std::vector<std::string> lines;
@@ -38,7 +38,7 @@ std::string paragraph(const std::string& text) {
   return fmt::format("{}\n", fmt::join(wrap(text, help_width), "\n"));
 }
 
-/// A name, and what it means in the column to its right.
+/// Formats a name with its meaning in the right column.
 std::string entry(const std::string& name, const std::string& meaning) {
   std::string text(margin, ' ');
   text += name;
@@ -56,16 +56,16 @@ std::string entry(const std::string& name, const std::string& meaning) {
   return text;
 }
 
-/// What an option is called, and what it does.
+/// The names, value and meaning of an option.
 struct Described {
   std::string names, value, meaning;
 };
 
-/// Takes the short name, "-md FILE: " or "-k: ", from the front of a description: the parser has none of
-/// several letters.
+/// Extracts a short name such as "-md FILE: " or "-k: " from the beginning of a description, since the parser
+/// does not support names of several letters.
 Described describe(const CLI::Option& option) {
   Described out{"", option.get_type_size() == 0 ? "" : option.get_type_name(), option.get_description()};
-  if (out.value.starts_with("TEXT:")) out.value.erase(0, 5);  // what it is checked for says more
+  if (out.value.starts_with("TEXT:")) out.value.erase(0, 5);  // the validator's description is more specific
   const std::size_t colon = out.meaning.find(": ");
   std::vector<std::string> names = {};
   if (out.meaning.starts_with('-') && colon != std::string::npos) {
@@ -93,7 +93,7 @@ std::string in_full(const CLI::Option& option) {
   return entry(about.names + (about.value.empty() ? "" : " " + about.value), about.meaning + notes);
 }
 
-/// Returns the first clause of a description. An object in braces is not divided.
+/// Returns the first clause of a description. An object in braces is kept whole.
 std::string first_clause(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   const std::size_t colon = text.substr(0, text.find('{')).find(": ");
@@ -102,7 +102,7 @@ std::string first_clause(std::string text) {
 
 std::string in_short(const CLI::Option& option) {
   const Described about = describe(option);
-  // The first short and the first long name.
+  // Shows only the first short and the first long name.
   std::string names = about.names.substr(0, about.names.find(", --"));
   if (!names.starts_with("--") && !option.get_lnames().empty()) names += ", --" + option.get_lnames().front();
   std::string meaning = first_clause(about.meaning);

@@ -7,20 +7,20 @@
 
 namespace spectr::cli {
 
-/// What a command's help shows besides its options.
+/// Parts of a command's help in addition to its options.
 struct HelpPage {
-  std::string_view command;   ///< its path, "bench methods"; empty: the program
-  std::string_view options;   ///< those of --help, separated by spaces; empty: all
-  std::string_view examples;  ///< command lines, a line each
+  std::string_view command;   ///< path such as "bench methods"; empty: the program
+  std::string_view options;   ///< options shown by --help, space-separated; empty: all
+  std::string_view examples;  ///< command lines, one per line
 };
 
-/// The page of a command; null if it has none.
+/// Returns the help page of a command, or null if there is none.
 const HelpPage* help_page(std::string_view command);
 
-/// Columns that help texts take at most.
+/// Maximum width of help texts in columns.
 constexpr std::size_t help_width = 100;
 
-/// Prints what most people need for --help, and all commands, options, variables and examples for --help-all.
+/// Prints the most common options for --help, and everything, including examples, for --help-all.
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;

@@ -21,7 +21,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What other programs call the commands.
+// Names of commands in other programs.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
     {"run", "chat"},          {"cli", "chat"},
     {"llama-cli", "chat"},    {"server", "serve"},
@@ -31,8 +31,8 @@ constexpr std::pair<std::string_view, std::string_view> other_names[] = {
     {"show", "inspect"},      {"info", "inspect"},
 };
 
-/// How many letters must be inserted, deleted or replaced, or pairs of neighbours swapped, to turn `a` into
-/// `b`, where no letter is changed twice (optimal string alignment). Cost: the product of their lengths.
+/// Returns the number of insertions, deletions, replacements and swaps of adjacent letters that turn `a` into
+/// `b` if no letter is changed twice (optimal string alignment). Cost: product of the lengths.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -49,7 +49,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// "; did you mean NAME", where one of the names is close.
+/// Returns "; did you mean NAME" if one of the names is close, else an empty string.
 std::string close_name(const std::string& given, const Words& names) {
   const std::string_view meant = closest(given.substr(0, given.find('=')), names);
   return meant.empty() ? "" : fmt::format("; did you mean {}", meant);
@@ -89,7 +89,7 @@ bool is_model_file(const std::string& name) {
   return file.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
 }
 
-/// USER/REPO or USER/REPO:QUANT, and no folder of that name.
+/// Returns true for USER/REPO or USER/REPO:QUANT, unless a folder USER exists.
 bool is_repository(const std::string& name) {
   const std::size_t slash = name.find('/');
   if (slash == 0 || slash == std::string::npos || name.find('/', slash + 1) != std::string::npos)
@@ -100,7 +100,7 @@ bool is_repository(const std::string& name) {
          !std::filesystem::exists(name.substr(0, slash), failed);
 }
 
-/// Whether it can hardly be anything but a model.
+/// Returns true if a name almost certainly denotes a model.
 bool is_surely_model(const std::string& name) {
   if (is_model_file(name)) return true;
   return is_repository(name) && (name.contains(':') || has_suffix(name, "-gguf") ||
@@ -111,7 +111,7 @@ Words model_flag(const std::string& name) {
   return {is_repository(name) && !is_model_file(name) ? "-hf" : "-m", name};
 }
 
-/// An argument as a shell reads it.
+/// Quotes an argument for the shell.
 std::string quoted(const std::string& argument) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
@@ -121,7 +121,7 @@ std::string quoted(const std::string& argument) {
   return text + "'";
 }
 
-/// What was typed after a command: flags with their values, and the rest.
+/// The arguments after a command, split into flags with their values and others.
 struct Typed {
   Words flags, others;
   bool has_model = false, has_prompt = false;
@@ -148,8 +148,8 @@ bool takes(const CLI::App& command, const char* option) {
   return command.get_option_no_throw(option) != nullptr;
 }
 
-/// The command line with a flag before each model and prompt; nothing: there is none that would be right.
-/// `first_is_model`: what stands first can be nothing else.
+/// Returns the command line with the missing flags of model and prompt, or nothing if there is no valid one.
+/// `first_is_model`: the first argument must be a model.
 std::optional<std::string> corrected(const CLI::App& command, std::span<const std::string> arguments,
                                      bool first_is_model) {
   const Typed typed(command, arguments);
@@ -175,7 +175,7 @@ std::optional<std::string> corrected(const CLI::App& command, std::span<const st
   return text;
 }
 
-/// Whether the command takes all of these flags.
+/// Returns true if the command accepts all of these flags.
 bool accepts(const CLI::App& command, const Words& arguments) {
   try {
     (void)rewrite_legacy_flags(command, arguments);
@@ -189,7 +189,7 @@ bool accepts(const CLI::App& command, const Words& arguments) {
   throw Failure(Status::usage, fmt::format("{}; did you mean: {}", problem, line));
 }
 
-/// Flags without a command.
+/// Throws Failure with a suggestion if flags are given without a command.
 void check_bare_flags(const CLI::App& app, const Words& arguments) {
   const auto names = [&](const char* first, const char* second, const char* third) {
     return std::array{find_command(app, first), find_command(app, second), find_command(app, third)};
@@ -272,7 +272,7 @@ void check_command(const CLI::App& app, const Words& arguments) {
   if (is_surely_model(first)) {
     if (const auto line = corrected(*chat, arguments, true)) suggest(problem, *line);
   }
-  // The parser would print the help of the whole program.
+  // Otherwise the parser would print the help of the whole program.
   if (std::ranges::find(rest, "--help") != rest.end() ||
       std::ranges::find(rest, "--help-all") != rest.end()) {
     throw Failure(Status::usage,

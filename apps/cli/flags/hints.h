@@ -8,25 +8,25 @@
 
 namespace spectr::cli {
 
-/// The name that somebody may have meant: the closest one by Levenshtein's distance, if that is at most a
-/// quarter of the letters given, rounded down; else an empty one.
+/// Returns the name closest to a misspelled one by edit distance (swaps of adjacent letters count once), if
+/// the distance is at most a quarter of its length, rounded down. Otherwise returns an empty name.
 std::string_view closest(std::string_view given, std::span<const std::string> names);
 
-/// Arguments that ask for help by a word, `help serve`, with the flag that does.
+/// Replaces words such as `help serve`, `serve help` or `version` by the corresponding flags.
 std::vector<std::string> replace_help_words(std::vector<std::string> arguments);
 
-/// Throws Failure with the command that was probably meant, if the arguments begin with a flag, with a model
-/// or with what another program calls a command.
+/// Throws Failure with a suggested command if the arguments begin with a flag, with a model, or with another
+/// program's name of a command.
 void check_command(const CLI::App& app, const std::vector<std::string>& arguments);
 
-/// The message for arguments that cannot be parsed; it names the first unknown one. If that is a model or a
-/// prompt without its flag, it has the command that was probably meant. `typed`: what was given to the
-/// program.
+/// Returns the error message for invalid arguments, which names the unknown ones. If these are a
+/// model or a prompt without a flag, the message suggests a command. `typed` are the arguments
+/// of the program.
 std::string explain(const CLI::App& app, const std::vector<std::string>& typed,
                     const CLI::ParseError& failure);
 
-/// The file of a model, for transform(). The error for a name that is no path says how a cached model is
-/// given.
+/// Validates the file name of a model, for transform(). For a name that is not a path, the error explains how
+/// to specify a cached model.
 CLI::Validator model_file();
 
 }  // namespace spectr::cli

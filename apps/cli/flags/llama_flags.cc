@@ -33,7 +33,7 @@ constexpr std::string_view by_template = "the chat template frames messages; see
 constexpr std::string_view prompts_of_clients = "clients send the prompts";
 
 // clang-format off: rows of tables
-// Flags with another name, or with one that a command spells in full.
+// Renamed flags, and flags that a command has under a longer name only.
 constexpr std::array names = std::to_array<LlamaFlags>({
     {"-md", one, renamed, "--model-draft"},
     {"-k", one, renamed, "-K"},
@@ -59,7 +59,7 @@ constexpr std::array names = std::to_array<LlamaFlags>({
     {"--usage", none, renamed, "--help"},
 });
 
-// What concerns how a model is loaded and computed.
+// Flags for loading and computing models.
 constexpr std::array computing = std::to_array<LlamaFlags>({
     {"-tb --threads-batch", one, noted, one_pool},
     {"-C --cpu-mask -Cr --cpu-range -Cb --cpu-mask-batch -Crb --cpu-range-batch", one, noted, affinity},
@@ -112,7 +112,7 @@ constexpr std::array computing = std::to_array<LlamaFlags>({
     {"--log-prompts-dir", one, noted, "prompts are not logged"},
 });
 
-// Drafts. What has no meaning here is refused unless it asks for what is done anyway.
+// Flags for drafting. Those without a counterpart are refused unless their value is neutral.
 constexpr std::array drafting = std::to_array<LlamaFlags>({
     {"--draft-min --draft-n-min --spec-draft-n-min", one, refused, "use -L for the number of tokens per draft", "0",
      "LLAMA_ARG_SPEC_DRAFT_N_MIN LLAMA_ARG_DRAFT_MIN"},
@@ -152,7 +152,7 @@ constexpr std::array drafting = std::to_array<LlamaFlags>({
     {"--draft-model", one, refused, "the draft model is given with -md or --model-draft"},
 });
 
-// How tokens are chosen, and what a conversation is rendered to.
+// Flags for sampling and chat templates.
 constexpr std::array sampling = std::to_array<LlamaFlags>({
     {"-bs --backend-sampling", none, ignored, {}, {}, "LLAMA_ARG_BACKEND_SAMPLING"},
     {"--grammar --grammar-file", one, refused, "send 'grammar' in requests", {}, {}, "serve"},
@@ -183,7 +183,7 @@ constexpr std::array sampling = std::to_array<LlamaFlags>({
     {"--tts-use-guide-tokens", none, refused, "speech is not generated"},
 });
 
-// llama-cli and llama-completion.
+// Flags of llama-cli and llama-completion.
 constexpr std::array terminal = std::to_array<LlamaFlags>({
     {"-cnv --conversation -i --interactive -if --interactive-first -mli --multiline-input", none, ignored,
      {}, {}, {}, "chat"},
@@ -209,7 +209,7 @@ constexpr std::array terminal = std::to_array<LlamaFlags>({
     {"--in-prefix --in-suffix", one, refused, by_template},
 });
 
-// llama-server. Its variables mean nothing to other commands.
+// Flags of llama-server. Other commands ignore their variables.
 constexpr std::array serving = std::to_array<LlamaFlags>({
     {"--kv-unified-per-slot", one, refused, "-c is the context of each slot", "0",
      "LLAMA_ARG_KV_UNIFIED_PER_SLOT", "serve"},

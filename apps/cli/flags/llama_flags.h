@@ -7,40 +7,40 @@
 
 namespace spectr::cli {
 
-/// What follows a flag of llama.cpp.
+/// Values of a flag of llama.cpp.
 enum class Values {
   none,        ///< a switch
-  maybe_word,  ///< on, off or auto; older releases had a switch
+  maybe_word,  ///< on, off or auto; a switch in older releases
   one,
   two,
 };
 
-/// What is done with a flag of llama.cpp that is no option of the command at hand.
+/// Treatment of a flag of llama.cpp that is not an option of the current command.
 enum class Treatment {
-  renamed,  ///< it is read as the option that `text` names, if the command has that option
-  ignored,  ///< it asks for nothing here
-  noted,    ///< it runs without what was asked for, and `text` is the note that says so
-  refused,  ///< an error unless the value is neutral; `text` says why and what to use instead
+  renamed,  ///< read as the option named by `text`, if the command has it
+  ignored,  ///< has no effect here
+  noted,    ///< accepted without effect; `text` is a notice that says so
+  refused,  ///< an error unless the value is neutral; `text` gives the reason and an alternative
 };
 
-/// Flags of llama.cpp's programs that are treated alike. Lists in strings are separated by spaces.
+/// A group of llama.cpp's flags with the same treatment. Lists in strings are separated by spaces.
 struct LlamaFlags {
   std::string_view names;
   Values values = Values::none;
   Treatment treatment = Treatment::ignored;
   std::string_view text = {};
-  /// Values with which a refused flag asks for nothing: words; numbers by value; ">=X", "<=X"; "=--flag": the
-  /// value of that option.
+  /// Neutral values, with which a refused flag is accepted: words; numbers, compared by value; ">=X", "<=X";
+  /// "=--flag" for the value of that option.
   std::string_view neutral = {};
   std::string_view variables = {};  ///< environment variables that set the flag
-  std::string_view commands = {};   ///< commands that read this row; empty: all
+  std::string_view commands = {};   ///< commands that this row applies to; empty: all
 };
 
-/// Every flag of llama-server, llama-cli and llama-completion that is not an option under the same name.
+/// Returns all flags of llama-server, llama-cli and llama-completion that spectr has not under the same name.
 std::span<const LlamaFlags> llama_flags();
 
-/// The row for a name as `command` reads it, else as another command does; null if there is none. A renamed
-/// flag matches only if `has_option` holds for its new name. Cost: linear in the table.
+/// Returns the row of a name for `command`, or else for another command; null if there is none. A renamed
+/// flag matches only if `has_option` is true for its new name. Linear in the size of the table.
 template <class HasOption>
 const LlamaFlags* find_llama_flag(std::string_view name, std::string_view command,
                                   const HasOption& has_option);

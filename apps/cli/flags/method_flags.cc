@@ -22,11 +22,11 @@ namespace {
 
 constexpr const char* speculation = "Speculation";
 
-/// Settings for which bench methods takes lists of values.
+/// Settings that are lists of values in bench methods.
 constexpr Setting axes[] = {Setting::tau, Setting::beams, Setting::beam_mode, Setting::bild_fallback,
                             Setting::bild_rollback};
 
-/// Which of the two words of a setting's choice a name is. Throws CLI::ValidationError.
+/// Returns the index of a name in the two words of a choice. Throws CLI::ValidationError.
 std::size_t choice_of(const MethodSetting& setting, const std::string& name) {
   const auto& words = std::get<MethodSetting::Choice>(setting.place).words;
   const auto found = std::ranges::find(words, name);
@@ -40,7 +40,7 @@ std::int64_t whole_limit(double limit) {
   return std::isfinite(limit) ? static_cast<std::int64_t>(limit) : no_limit;
 }
 
-/// Adds the flag of a setting, which writes to `options`.
+/// Adds the flag of a setting. It writes to `options`.
 CLI::Option* add_flag_of(CLI::App& app, const MethodSetting& setting, MethodOptions& options) {
   const std::string flag = "--" + setting.flag(), help(setting.summary);
   const auto& range = setting.range;

@@ -9,37 +9,37 @@
 
 namespace spectr::cli {
 
-/// What -L is called.
+/// Names of -L.
 constexpr const char* length_names = "-L,--length,--draft,--draft-max,--draft-n,--spec-draft-n-max";
 
-/// The value of --beam-mode. Throws CLI::ValidationError.
+/// Parses the value of --beam-mode. Throws CLI::ValidationError.
 BeamMode beam_mode_of(const std::string& name);
 
-/// --method, --plan, -K, -L, … as they were given.
+/// The values of --method, --plan, -K, -L, ….
 struct MethodFlags {
   MethodRequest request;
   std::optional<std::string> cost_file;
 
-  /// --method, --plan, -K, -L and all settings.
+  /// Adds --method, --plan, -K, -L and all settings.
   void add(CLI::App& app);
-  /// What a method's own settings are, but for those of MTAD, MTJD and BiLD.
+  /// Adds the settings of methods except those of MTAD, MTJD and BiLD.
   void add_settings(CLI::App& app);
-  /// --cost-file, where costs of passes are read.
+  /// Adds --cost-file and --load, which concern the costs of passes.
   void add_cost_file(CLI::App& app);
-  /// The method that was asked for, or what fits the rest; `costs_known`: what passes cost can be known.
-  /// Throws Failure.
+  /// Returns the requested method, or a default that fits the other flags. `costs_known`: costs of passes can
+  /// be measured. Throws Failure.
   const MethodRule& rule(std::size_t draft_models, bool costs_known = true) const;
 };
 
-/// Throws Failure where a method cannot have these settings: before models are loaded or costs are measured.
-/// Tells on standard error which of -K and -L were given but are not what the method drafts, and which other
-/// settings it does not read.
+/// Throws Failure if a method does not support the settings, before models are loaded or costs are measured.
+/// Prints on standard error which of -K and -L differ from what the method drafts, and which other settings
+/// it does not read.
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings);
 
-/// Tells on standard error where the output's distribution is not the target's.
+/// Prints on standard error if the output does not have the target's distribution.
 void tell_bias(const MethodRule& rule, const MethodOptions& settings);
 
-/// Throws Failure where a method has no draft model to work with, or more than it can.
+/// Throws Failure if a method has too few or too many draft models.
 void check_drafts(const MethodRule& rule, std::size_t draft_models);
 
 }  // namespace spectr::cli

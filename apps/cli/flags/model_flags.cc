@@ -67,12 +67,12 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
   } else {
     option->description("GGUF file of the target model (default: the bundled pair of story tellers)");
   }
-  // Read in this order, behind -m.
+  // Parsed in this order, after -m.
   app.add_option("--hf-file", hub_file, "-hff FILE: with -hf, the file of the repository")
       ->envname("LLAMA_ARG_HF_FILE");
   const auto add_cached = [&](const char* name, const char* variable, auto find, const std::string& help) {
     const auto read = [this, option, name, variable, find](const std::string& given) {
-      // What was typed counts before what a variable says.
+      // Arguments take precedence over environment variables.
       if (!model.empty() && is_set_to(variable, given)) return;
       if (!model.empty() && !is_set_to("LLAMA_ARG_MODEL", model))
         throw Failure(Status::usage, fmt::format("{} and another model are given", name));
@@ -199,7 +199,7 @@ ModelOptions ModelFlags::model_options() const {
 }
 
 int ModelFlags::thread_count() const {
-  // More threads than processors would only wait for each other; results do not depend on the number.
+  // Extra threads would only wait for each other. Results do not depend on the number of threads.
   const int all = ranks.processors_of_each();
   return threads > 0 ? std::min(threads, all) : all;
 }
@@ -216,7 +216,7 @@ void ModelFlags::choose_bundled(bool all_drafts) {
 
 namespace {
 
-/// Tells on standard error which of the draft models that were given the method does not use.
+/// Prints on standard error which of the given draft models the method does not use.
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings) {
   if (flags.bundled) return;
   const std::size_t given = flags.drafts.size();
@@ -228,8 +228,8 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
   }
 }
 
-/// Whether draft models become as small as pays: for methods that go by costs, unless somebody said
-/// otherwise.
+/// Returns true if draft models are slimmed automatically: if the method uses costs and no flag
+/// overrides it.
 bool tries_slim_drafts(const ModelFlags& flags, const MethodRule& rule) {
   return !flags.slim_given && rule.reads(Setting::costs);
 }

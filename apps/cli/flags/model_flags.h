@@ -16,71 +16,71 @@
 
 namespace spectr::cli {
 
-/// -m, -md, -t, -c as they were given, with the files that -hf and --model-url stand for.
+/// The values of -m, -md, -t, -c, with the files that -hf and --model-url resolve to.
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = -1;                      ///< -1: one per processor that may be used
-  long context = 0;                      ///< 0: the model's
-  std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: as Transformer::load has it
-  bool keep_all = false;                 ///< keys and values of layers with a window
-  RopeChoice rope;                       ///< of positions, in all models
-  SlimOptions slim;                      ///< of the draft models
-  bool slim_given = false;               ///< what they become was said
-  bool bundled = false;                  ///< the models are those of the bundled pair
-  RankFlags ranks;                       ///< who computes the target
-  std::string hub_file;                  ///< which of a repository's files is meant
-  DeviceChoice device;                   ///< where models are computed
-  std::string suffix_corpus;             ///< a text that method suffix drafts from; empty: none
+  int threads = -1;                      ///< -1: one per usable processor
+  long context = 0;                      ///< 0: the model's default
+  std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: default of Transformer::load
+  bool keep_all = false;                 ///< keep keys and values outside the window of window layers
+  RopeChoice rope;                       ///< RoPE of all models
+  SlimOptions slim;                      ///< of draft models
+  bool slim_given = false;               ///< `slim` was given explicitly
+  bool bundled = false;                  ///< the models are the bundled pair
+  RankFlags ranks;                       ///< processes that compute the target
+  std::string hub_file;                  ///< selects a file of a repository
+  DeviceChoice device;                   ///< devices that run the models
+  std::string suffix_corpus;             ///< text from which method suffix drafts; empty: none
 
   void add_model(CLI::App& app, bool required);
   void add_draft_files(CLI::App& app);
-  /// The same, and how they are made small.
+  /// Adds -md and the flags that slim draft models.
   void add_drafts(CLI::App& app);
-  /// --suffix-corpus.
+  /// Adds --suffix-corpus.
   void add_suffix_corpus(CLI::App& app);
   void add_threads(CLI::App& app);
-  /// Whether -md names a trained drafter, which methods that go by costs cannot use. Throws Failure.
+  /// Returns true if -md names a trained drafter, which cost-based methods cannot use. Throws Failure.
   bool has_trained_drafter() const;
-  /// Lets the model have the context that is asked for; tells where it was trained for less. Throws Failure.
+  /// Extends the model's context to the requested one, with a notice if it exceeds training. Throws Failure.
   void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
-  /// -ctk and -ctv, --swa-full, how positions turn, and who computes, and where.
+  /// Adds -ctk and -ctv, --swa-full, and the flags for RoPE, ranks and devices.
   void add_cache_types(CLI::App& app);
-  /// What these chose.
+  /// Returns the load options that these flags select.
   LoadOptions load_options() const;
-  /// The target alone, with its own context, and how it is loaded.
+  /// Returns the options of the target alone, with its own context.
   ModelOptions target_options() const;
-  /// The same with all draft models.
+  /// Returns the options of the target and all draft models.
   ModelOptions model_options() const;
 
   int thread_count() const;
-  /// The bundled pair where no model was given, or its target with all bundled drafts, from small to large.
-  /// Throws Failure where it is missing, or where a draft was given without a target.
+  /// Selects the bundled pair, or its target with all bundled drafts in ascending size, if no model was
+  /// given. Throws Failure if it is missing or a draft was given without a target.
   void choose_bundled(bool all_drafts = false);
 };
 
-/// A name in small letters, as flags have those of formats.
+/// Converts a name to lower case, which flags use for formats.
 std::string lower_case(std::string_view name);
 
-/// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`
-/// knows, and nobody said otherwise.
+/// Returns the load options of draft models for a method. They are slimmed automatically if the method uses
+/// the costs in `file` and no flag overrides it.
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
 
-/// The file of --cost-file, or the default one; it tells on standard error what it measures.
+/// Opens the file of --cost-file or the default one. It prints measurements on standard error.
 CostFile cost_file_of(const MethodFlags& method, bool tells_hash);
 
-/// Returns the options of an engine for the models of the flags, with the costs that `file` keeps. Draft
-/// models that the method cannot use are left out.
+/// Returns the options of an engine for the given models, with the costs in `file`. Draft models that the
+/// method cannot use are left out.
 EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
 
-/// Chooses the models, checks what can be checked before they are loaded, and returns the options of an
-/// engine that decodes one sequence at a time. Tells on standard error which settings and draft models the
+/// Selects the models, checks what can be checked before they are loaded, and returns the options of an
+/// engine that decodes one sequence at a time. Prints on standard error which settings and draft models the
 /// method does not use. Throws Failure.
 EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose);
 
-/// The tokenizer alone (vocabulary-only files will do).
+/// Loads the tokenizer alone. Vocabulary-only files suffice.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
 }  // namespace spectr::cli

@@ -7,17 +7,17 @@
 
 namespace spectr::cli {
 
-/// --prompt-cache FILE: the sequence of a run, from which later runs with the same beginning go on.
+/// Implements --prompt-cache FILE: the sequence of a run, which later runs with the same prefix reuse.
 class PromptCache {
  public:
   void add(CLI::App& command);
   bool is_used() const { return !file_.empty(); }
 
-  /// Lets an engine of one slot keep the sequence. Requires: called before the engine is loaded.
+  /// Lets an engine of one slot keep its sequence. Must be called before the engine is loaded.
   void prepare(EngineOptions& options) const;
-  /// Reads the file if there is one; a file that cannot be used is told of, and the prompt is computed.
+  /// Reads the file if it exists. Errors are printed, and the prompt is computed instead.
   void restore(Engine& engine) const;
-  /// Writes the file. A file that cannot be written is told of.
+  /// Writes the file. Errors are printed.
   void save(Engine& engine) const;
 
  private:

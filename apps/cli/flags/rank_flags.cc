@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* ranks_group = "Several processes";
 
-/// The MPI job that this process leads.
+/// The MPI job whose rank 0 is this process.
 class Leadership final : public LedJob {
  public:
   Leadership(std::unique_ptr<MpiJob> job, std::chrono::milliseconds patience)
@@ -48,17 +48,17 @@ class Leadership final : public LedJob {
   StoppableCommunicator ranks_;
 };
 
-/// While it runs; null: the program is alone.
+/// Set while the job runs; null outside of MPI jobs.
 Leadership* leads = nullptr;
 
-/// With --numa distribute: what there was before the first rank kept to its node.
+/// State before the first rank was bound to its node, with --numa distribute.
 struct Machine {
   std::vector<std::vector<int>> nodes;
   int processors = 0;
 };
 Machine machine;
 
-/// Reads those of the arguments that `add` names. Throws Failure.
+/// Parses those of the arguments whose flags `add` adds. Throws Failure.
 void read_some(std::vector<std::string> arguments, const std::function<void(CLI::App&)>& add) {
   CLI::App app;
   app.set_help_flag();
@@ -72,8 +72,8 @@ void read_some(std::vector<std::string> arguments, const std::function<void(CLI:
   }
 }
 
-/// What a rank that does not lead reads of the arguments that all have. Throws Failure for a model that
-/// cannot be found, too.
+/// Parses the flags that follower ranks read from the common arguments. Throws Failure, also for a model that
+/// cannot be found.
 void read_shared_flags(const std::vector<std::string>& arguments, ModelFlags& flags) {
   read_some(arguments, [&flags](CLI::App& app) {
     flags.add_model(app, false);
@@ -83,13 +83,13 @@ void read_shared_flags(const std::vector<std::string>& arguments, ModelFlags& fl
   flags.choose_bundled();
 }
 
-/// Lets this thread, and so those that it starts, run where --numa says.
+/// Binds this thread, and so the threads that it starts, according to --numa.
 void settle(const std::vector<std::string>& arguments) {
   RankFlags flags;
   try {
     read_some(arguments, [&flags](CLI::App& app) { flags.add(app); });
   } catch (const Failure&) {
-    return;  // the command says what is wrong
+    return;  // the command reports the error
   }
   const bool isolates = flags.numa == "isolate", distributes = flags.numa == "distribute" && flags.here > 1;
   if (!isolates && !distributes) return;
@@ -98,9 +98,9 @@ void settle(const std::vector<std::string>& arguments) {
   RunningOn(nodes[isolates ? current_node(nodes) : 0]).keep();
 }
 
-/// What a rank does that does not lead: the leader reports what is wrong with its file or its flags.
+/// Runs a follower rank. The leader reports errors of its file or its flags.
 int follow_the_leader(const ModelFlags& flags, const std::optional<std::string>& bad, MpiJob& job) {
-  // The terminal and a supervisor mean the leader, which tells this rank to end.
+  // Signals of the terminal or a supervisor are for the leader, which then ends this rank.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   ThreadPool pool(flags.thread_count());

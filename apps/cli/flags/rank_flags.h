@@ -10,43 +10,43 @@
 
 namespace spectr::cli {
 
-/// --shard, --ranks and --split: who computes the target model; --numa: where.
+/// The values of --shard, --ranks and --split, which distribute the target model, and of --numa.
 struct RankFlags {
-  long here = 1;       ///< ranks of this process
+  long here = 1;       ///< number of ranks in this process
   bool shard = false;  ///< all processes of the MPI job are ranks
-  std::string split;   ///< "row", "layer", or nothing
-  std::string numa;    ///< "distribute", "isolate", "numactl", or nothing
-  long patience = 3;   ///< seconds that ranks wait for each other between the steps of a pass
+  std::string split;   ///< "row", "layer", or empty
+  std::string numa;    ///< "distribute", "isolate", "numactl", or empty
+  long patience = 3;   ///< timeout in seconds when ranks wait for each other within a pass
 
   void add(CLI::App& app);
-  /// None: this process alone. Throws Failure where both flags are given.
+  /// Returns nothing if this process computes alone. Throws Failure if both flags are given.
   std::optional<Sharing> sharing(int threads) const;
-  /// How many processors each rank of this process may keep busy.
+  /// Returns the number of processors available to each rank of this process.
   int processors_of_each() const;
-  /// How many ranks there are.
+  /// Returns the number of ranks.
   std::size_t count() const;
-  /// The first of them; none: this process alone.
+  /// Returns the sharing of the first `ranks` ranks; none if this process computes alone.
   std::optional<Sharing> first(std::size_t ranks, Split split, int threads) const;
 };
 
-/// The job of several processes that this one leads, while it runs.
+/// An MPI job that this process leads.
 class LedJob {
  public:
   virtual ~LedJob() = default;
-  /// From now on ranks get no new orders, so that the loading of a model fails soon.
+  /// Stops sending commands to the ranks, so that loading a model soon fails.
   virtual void stop() = 0;
-  /// Ends the job in order while another thread may still be loading; then the process must end. False: the
-  /// ranks are still at an order.
+  /// Ends the job in order even if another thread is still loading; the process must end afterwards. Returns
+  /// false if ranks are still executing a command.
   virtual bool leave() = 0;
 };
-/// Null: the process leads none.
+/// Returns null if this process does not lead a job.
 LedJob* led_job();
 
-/// Lets the program run on the processors that its arguments name (--numa), and runs it where they ask for no
-/// other processes (--shard). Else joins the MPI job that it
-/// was started in (by itself: a job of one): rank 0 runs the program and lets the others end when it has; the
-/// others load their parts of its models, from the files that their own arguments name, and do what it says.
-/// Returns the exit status; reports failures.
+/// Runs the program on the processors that --numa selects. Without --shard, there are no other
+/// processes. Otherwise the process joins the MPI job that it was started in (a job of one if started
+/// directly): rank 0 runs the program and finally ends the other ranks; these load their parts of the
+/// models, from the files named in their own arguments, and follow rank 0. Reports failures and returns
+/// the exit status.
 int run_as_rank(const std::vector<std::string>& arguments, const std::function<int()>& run);
 
 }  // namespace spectr::cli

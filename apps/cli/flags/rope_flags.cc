@@ -14,11 +14,11 @@ namespace {
 
 constexpr const char* rope_group = "Long contexts";
 
-/// A flag whose number must be in [min, max].
+/// Adds a flag whose number must be in [min, max].
 CLI::Option* add_number(CLI::App& app, const char* name, const char* variable, double min, double max,
                         const std::string& help, const std::function<void(double)>& use) {
   const auto read = [=](const double& number) {
-    if (!(number >= min && number <= max)) {  // not a number fails every comparison
+    if (!(number >= min && number <= max)) {  // also rejects NaN
       throw CLI::ValidationError(name, fmt::format("must be from {} to {}, got {}", min, max, number));
     }
     use(number);

@@ -9,16 +9,16 @@
 
 namespace spectr::cli {
 
-/// --score and --databases: how answers are judged.
+/// The values of --score and --databases.
 struct ScoreFlags {
-  std::string name;       ///< empty: as the preset says, or ROUGE-L where there are references
-  std::string databases;  ///< the folder that SQL answers are run on
+  std::string name;       ///< empty: the preset's score, or ROUGE-L if there are references
+  std::string databases;  ///< folder with the databases for SQL answers
 
   void add(CLI::App& command);
 
-  /// What judges the answers to a data set; `preset_score` is what its column of a preset asks for. For SQL
-  /// the tables are put before the questions. Throws Failure: there is no such score, the data set has
-  /// nothing to compare with, or what the score needs was not given.
+  /// Returns the scorer for a data set. `preset_score` is the score of the preset's column. For SQL, the
+  /// tables are prepended to the questions. Throws Failure if the score is unknown, the data set has no
+  /// references, or an input of the score is missing.
   bench::Scorer scorer(DataSet& set, std::string_view preset_score) const;
 };
 

@@ -19,7 +19,7 @@ namespace spectr::cli {
 
 namespace {
 
-/// A template of llama.cpp's names, or the text itself. Throws Failure where it is neither.
+/// Returns the template of a llama.cpp name, or the given source. Throws Failure if it is neither.
 std::string named_or_source(const std::string& given) {
   if (auto known = chat_form(given)) return *std::move(known);
   if (given.contains("{{") || given.contains("{%")) return given;
@@ -35,7 +35,7 @@ std::optional<bool> parse_switch(const std::string& word) {
   return !is_off(word);
 }
 
-/// Tokens of reasoning; none: there is no limit.
+/// Parses a reasoning budget in tokens; none: unlimited.
 std::optional<std::size_t> parse_budget(const std::string& tokens) {
   if (tokens == "-1") return std::nullopt;
   std::size_t budget = 0;
@@ -49,7 +49,7 @@ std::optional<std::size_t> parse_budget(const std::string& tokens) {
   return budget;
 }
 
-/// The variables that a JSON object holds. Throws Failure where it is none, or has what the program sets.
+/// Parses template variables from a JSON object. Throws Failure if it is invalid or sets reserved names.
 JsonInput parse_variables(const std::string& text) {
   constexpr std::string_view flag = "--chat-template-kwargs";
   if (text.empty()) return JsonInput::object();

@@ -8,14 +8,14 @@
 
 namespace spectr::cli {
 
-/// The flags for a chat template instead of the model's own, for its variables, for what messages may hold,
-/// and for whether answers have thoughts and what becomes of them.
+/// The flags for a chat template that replaces the model's own, for its variables, and for the treatment
+/// of reasoning.
 class TemplateFlags {
  public:
   void add(CLI::App& command);
-  /// What was given. Throws Failure where a template is none, or cannot be read.
+  /// Returns the given options. Throws Failure if a template is invalid or cannot be read.
   ChatOptions read() const;
-  /// The limit of reasoning that was given; none where there is no limit, or no reasoning.
+  /// Returns the reasoning budget, or nothing if it is unlimited or reasoning is disabled.
   std::optional<ReasoningLimit> reasoning_limit() const;
 
  private:
@@ -23,10 +23,10 @@ class TemplateFlags {
   std::string file_;
   bool special_in_content_ = false;
   std::string format_ = "auto";
-  std::string variables_;  // JSON
+  std::string variables_;  // a JSON object
   std::string effort_;
   std::optional<bool> thinks_;
-  std::optional<std::size_t> budget_;  // tokens of reasoning
+  std::optional<std::size_t> budget_;  // reasoning budget in tokens
   std::string budget_message_;
 };
 

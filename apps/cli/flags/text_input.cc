@@ -58,7 +58,7 @@ std::string TextInput::read() const {
 
 std::string TextInput::read_prompt() const {
   std::string prompt = read();
-  if (file && prompt.ends_with('\n')) {  // the whole last line end, as on any system
+  if (file && prompt.ends_with('\n')) {  // removes LF or CRLF
     prompt.pop_back();
     if (prompt.ends_with('\r')) prompt.pop_back();
   }

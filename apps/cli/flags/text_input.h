@@ -14,30 +14,30 @@ namespace spectr::cli {
 struct TextInput {
   std::optional<std::string> text;
   std::optional<std::string> file;
-  bool escapes = false;  ///< in the text
+  bool escapes = false;  ///< escapes in the text are processed
 
-  /// `meaning`: what the text is, for the help.
+  /// Adds the flags. `meaning` describes the text in the help.
   void add(CLI::App& app, const std::string& meaning);
   void add_file(CLI::App& app);
-  /// The bytes as they are, no newline added or cut, but for a byte order mark at the beginning of a file; of
-  /// -p with -e, what its escapes stand for. Throws Failure unless exactly one was given and is readable.
+  /// Returns the bytes unchanged, except for a byte-order mark at the beginning of a file and, for -p with
+  /// -e, escapes. Throws Failure unless exactly one of the flags was given and is readable.
   std::string read() const;
-  /// The same without the newline at the end of a file, as editors leave one.
+  /// Returns the same without the final line break of a file, which editors add.
   std::string read_prompt() const;
 };
 
-/// Returns what the escapes in a text stand for; any other backslash stands for itself.
+/// Processes escapes in a text. Other backslashes are kept.
 std::string read_escapes(std::string_view text);
 
-/// Returns the contents of a text file without the UTF-8 byte order mark that it may begin with. Throws
-/// Failure.
+/// Returns the contents of a text file without a leading UTF-8 byte-order mark.
+/// Throws Failure.
 std::string read_file(const std::string& path);
 
-/// Throws Failure where standard input ended because it cannot be read: a folder, or a descriptor that is
-/// closed, would otherwise pass for an empty input.
+/// Throws Failure if reading standard input failed. Otherwise a folder or a closed descriptor would look
+/// like empty input.
 void check_standard_input();
 
-/// "1,2,3" → ids below `vocabulary`; throws Failure naming the flag and the entry.
+/// Parses "1,2,3" as ids below `vocabulary`. Throws Failure naming the flag and the entry.
 std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary,
                                 const std::string& flag = "--tokens");
 

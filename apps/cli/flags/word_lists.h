@@ -3,23 +3,23 @@
 #include <string_view>
 #include <vector>
 
-// Lists of words that tables of flags have in a string, separated by spaces.
+// Space-separated lists of words, as in the tables of flags.
 namespace spectr::cli {
 
-/// Whether a space-separated list has the word.
+/// Returns true if a space-separated list contains the word.
 bool has_word(std::string_view list, std::string_view word);
 
-/// The words of a space-separated list.
+/// Returns the words of a space-separated list.
 std::vector<std::string_view> words_of(std::string_view list);
 
-/// Whether a value asks for nothing, according to a list of neutral values without those of the form
-/// "=--flag".
+/// Returns true if a value is in a list of neutral values. Entries of the form "=--flag" are
+/// not evaluated.
 bool is_neutral(std::string_view neutral, std::string_view value);
 
-/// Whether llama.cpp takes the value of a switch's variable for off.
+/// Returns true if llama.cpp interprets the value of a switch's variable as off.
 bool is_off(std::string_view value);
 
-/// Whether the word can follow a flag with Values::maybe_word.
+/// Returns true if the word can follow a flag with Values::maybe_word.
 bool is_switch_word(std::string_view word);
 
 }  // namespace spectr::cli

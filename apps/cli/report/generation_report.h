@@ -13,26 +13,26 @@
 
 namespace spectr::cli {
 
-/// A finished generation and how it is told: as JSON for programs, as a few lines for people.
+/// A finished generation and its report, as JSON or as a few lines of text.
 struct GenerationReport {
   const MethodRule& method;
   DraftShape shape;
-  std::string plan;  ///< empty: none
+  std::string plan;  ///< empty: no plan
   const Generation& generation;
-  std::string_view stop;  ///< why the text ended: the generation's reason, or an interrupt
+  std::string_view stop;  ///< stop reason of the generation, or an interrupt
   const std::string& text;
   std::uint64_t seed;
-  std::optional<std::uint64_t> costs_hash;  ///< of the costs that fix the text beside the seed (auto)
-  std::size_t load;                         ///< by which these costs were shared
-  double load_seconds;  ///< reading the files and packing the weights, before the generation's own time
-  std::optional<Generation> plain;  ///< the plain run to compare with
+  std::optional<std::uint64_t> costs_hash;  ///< of costs that determine the text, too (auto)
+  std::size_t load;                         ///< number of sequences that share a pass
+  double load_seconds;              ///< reading files and packing weights; not part of the generation's time
+  std::optional<Generation> plain;  ///< plain decoding for comparison
 
   Json json() const;
   void print(std::FILE* out, bool with_costs_hash) const;
 
  private:
   double speedup() const;
-  /// Whether the output has the target's distribution: a question of the method and of its plan.
+  /// Returns true if the output has the target's distribution, given the method and its plan.
   bool lossless() const;
 };
 

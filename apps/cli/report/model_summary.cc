@@ -17,12 +17,12 @@
 namespace spectr::cli {
 namespace {
 
-/// Decimal, as files are measured.
+/// Formats a size in decimal units.
 std::string size_of(double bytes) {
   return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes * 1e-6) : fmt::format("{:.2f} GB", bytes * 1e-9);
 }
 
-/// The model as the first backend has it. Error: it has not all that the model needs.
+/// Instantiates the model on the first backend. Fails if the backend lacks an operation that it needs.
 Result<std::unique_ptr<Ops>> operations_of(const ModelSpec& spec, const KvTypes& types, ThreadPool& pool) {
   const auto backend = backends().front().make(pool);
   SPECTR_TRY_VOID(check(spec, types, backend->caps()));

@@ -6,8 +6,8 @@
 
 namespace spectr::cli {
 
-/// What somebody with a file wants to know first, in a few lines: whether it can be run, and else why not;
-/// the memory of its weights, and of the keys and values of texts; which draft models would fit.
+/// Summarizes a model file in a few lines: whether it is supported, or why not; the memory of its weights and
+/// KV cache; which draft models fit.
 std::string summary_of(const Gguf& file);
 
 }  // namespace spectr::cli

@@ -7,14 +7,14 @@
 
 namespace spectr::cli {
 
-/// Writes text to standard output as it is.
+/// Writes text to standard output unchanged.
 void put(std::string_view text);
 
 /// Prints a value as one line on standard output.
 void print_json(const Json& value);
 
-/// Makes a folder for results unless it is there, and tries whether it can be written: before a long run, not
-/// after it. Throws Failure.
+/// Creates a folder for results if necessary and checks that it is writable, before a long run.
+/// Throws Failure.
 void prepare_folder(const std::string& folder);
 
 }  // namespace spectr::cli

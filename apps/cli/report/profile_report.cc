@@ -13,7 +13,7 @@
 namespace spectr::cli {
 namespace {
 
-/// Calls `each` with every operation that the passes did, and its total.
+/// Calls `each` with every operation of the passes and its total.
 template <class Each>
 void for_each_operation(const PassProfile& profile, Each each) {
   for (std::size_t i = 0; i < operation_count; ++i) {
@@ -30,7 +30,7 @@ std::string rate(double amount, double seconds) {
   return seconds > 0.0 ? number(amount / seconds * 1e-9) : "";
 }
 
-/// The roof that an operation meets first, and how much of its time that demands.
+/// Returns the roof that limits an operation and the share of its time that the roof accounts for.
 std::vector<std::string> roof(const PassProfile::Total& total, const MachineSpeed& machine) {
   const double reading = total.work.reading_seconds(machine),
                multiplying = total.work.multiplying_seconds(machine);

@@ -11,7 +11,7 @@
 
 namespace spectr::cli {
 
-/// Where the passes of each model spent their time, against what the machine could do at best.
+/// The time that passes of each model spent per operation, compared with the peak speed of the machine.
 class ProfileReport {
  public:
   struct Model {
@@ -20,7 +20,7 @@ class ProfileReport {
     const PassProfile& profile;
   };
 
-  /// Measures the machine (about a second); the profiles must outlive this.
+  /// Measures the machine, which takes about a second. The profiles must outlive this.
   ProfileReport(std::vector<Model> models, ThreadPool& pool);
 
   Json json() const;

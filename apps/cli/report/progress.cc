@@ -38,7 +38,7 @@ std::function<void(const std::filesystem::path&, std::uint64_t, std::uint64_t)> 
     bar->at(done);
     if (done < all) return;
     bar->done();
-    bar.reset();  // the next model has a line of its own
+    bar.reset();  // the next model gets its own line
   };
 }
 

@@ -9,12 +9,12 @@
 
 namespace spectr::cli {
 
-/// A line on stderr that says how far a long run has come; silent where stderr is no terminal.
+/// A progress line on stderr for long runs; prints nothing if stderr is not a terminal.
 class Progress {
  public:
   Progress(std::string what, std::size_t total);
   void at(std::size_t done);
-  /// Takes the line away.
+  /// Removes the line.
   void done();
 
  private:
@@ -24,10 +24,10 @@ class Progress {
   bool shown_;
 };
 
-/// Says on such a line how far a model's file has been loaded, see LoadOptions::progress.
+/// Returns a callback that shows the progress of loading a file; see LoadOptions::progress.
 std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> loading_bar();
 
-/// Prints on such a line how much of a measurement is done, see CostFileOptions::progress.
+/// Returns a callback that shows the progress of a measurement; see CostFileOptions::progress.
 std::function<void(std::string_view what, double share)> measuring_bar();
 
 }  // namespace spectr::cli

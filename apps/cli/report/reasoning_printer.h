@@ -4,21 +4,21 @@
 
 namespace spectr::cli {
 
-/// Prints an answer whose thoughts are told apart: they come first, dimmed if the output shows colours, and
-/// an empty line follows them.
+/// Prints an answer whose reasoning is separate: the reasoning comes first, dimmed if the output has colours,
+/// followed by an empty line.
 class ReasoningPrinter {
  public:
-  /// What is said has the style; empty: none.
+  /// `style` is the style of the content; empty: none.
   explicit ReasoningPrinter(std::string_view style = "");
 
-  /// Prints what is new of both at once.
+  /// Prints the new parts of both.
   void print(std::string_view reasoning, std::string_view content);
 
  private:
   std::string_view style_;
   bool dims_;
-  bool thinks_ = false;  // what was printed last is a thought
-  bool any_ = false;     // something was printed
+  bool thinks_ = false;  // the last output was reasoning
+  bool any_ = false;     // there was some output
 };
 
 }  // namespace spectr::cli

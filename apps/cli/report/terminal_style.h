@@ -4,19 +4,19 @@
 
 namespace spectr::cli {
 
-/// Escape sequences with which a conversation tells its parts apart on a terminal. Blue and orange keep their
-/// distance for colour-blind eyes, on light and on dark backgrounds.
+/// Escape sequences that distinguish the parts of a conversation. Blue and orange are distinguishable for
+/// colour-blind readers on light and dark backgrounds.
 namespace style {
 constexpr std::string_view user = "\033[38;5;33m", model = "\033[38;5;172m", dim = "\033[2m",
                            plain = "\033[0m";
 }  // namespace style
 
-/// Whether a file descriptor is a terminal that reads escape sequences: TERM is not "dumb".
+/// Returns true if a file is a terminal that supports escape sequences (TERM is not "dumb").
 bool reads_escapes(int file);
-/// Whether it is one that may show colours: NO_COLOR is unset or empty, too.
+/// Returns true if, in addition, it may show colours: NO_COLOR is unset or empty.
 bool has_colours(int file);
 
-/// Text between a style and `plain`, or the text alone if it is to have no colours.
+/// The escape sequences around styled text; both are empty without colours.
 struct Styled {
   std::string_view begin, end;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view plain = "\033[0m";
 
-// Blue, orange and sky blue keep their distance for colour-blind eyes; corrections are underlined as well.
+// Blue, orange and sky blue are distinguishable for colour-blind readers; corrections are also underlined.
 std::string_view colour(Source source) {
   switch (source) {
     case Source::draft:
@@ -44,7 +44,7 @@ void TextPrinter::print_prompt(std::string_view prompt) {
   std::fflush(stdout);
 }
 
-/// Prints runs of bytes that come from one source.
+/// Prints runs of bytes that have the same source.
 void TextPrinter::print_coloured(const TextDelta& delta) {
   for (const TokenReport& token : delta.tokens) {
     if (token.end > printed_) sources_.resize(token.end - printed_, token.source);

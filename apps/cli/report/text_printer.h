@@ -9,19 +9,19 @@
 
 namespace spectr::cli {
 
-/// What goes to standard output while a text is generated.
+/// Output on standard output during generation.
 enum class Printing {
   nothing,
-  text,     ///< the text as it becomes certain, the reasoning of an answer dimmed
-  sources,  ///< the text coloured by where its tokens came from, with a legend
+  text,     ///< completed text, with reasoning dimmed
+  sources,  ///< text coloured by the source of its tokens, with a legend
 };
 
-/// Prints a completion as it grows.
+/// Prints a completion incrementally.
 class TextPrinter {
  public:
   explicit TextPrinter(Printing printing) : printing_(printing) {}
 
-  /// Prints the prompt (and the legend) before the text.
+  /// Prints the legend, if there is one, and the prompt.
   void print_prompt(std::string_view prompt);
   void print(const TextDelta& delta);
   /// Ends the line.
@@ -32,7 +32,7 @@ class TextPrinter {
 
   Printing printing_;
   ReasoningPrinter parts_;
-  std::vector<Source> sources_;  // one per byte of the text that is not printed yet
+  std::vector<Source> sources_;  // one per byte of unprinted text
   std::size_t printed_ = 0;
 };
 

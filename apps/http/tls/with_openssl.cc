@@ -20,7 +20,7 @@ class TlsChannel final : public SocketChannel<ssl::stream<Socket>> {
         ssl::stream_base::server,
         [done = std::move(done)](const boost::system::error_code& code) { done(code, 0); });
   }
-  /// TLS has an end of its own, which the other side answers; where it still sends, this ends with an error.
+  /// Sends close_notify and waits for the peer's. Fails if the peer sends data instead.
   void finish(Done done) override {
     stream().async_shutdown(
         [done = std::move(done)](const boost::system::error_code& code) { done(code, 0); });

@@ -1,4 +1,4 @@
-// Where the program is built without OpenSSL.
+// Stub for builds without OpenSSL.
 #include "apps/http/tls.h"
 
 namespace spectr::http {

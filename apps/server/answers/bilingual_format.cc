@@ -3,7 +3,7 @@
 namespace spectr::server {
 namespace {
 
-/// /completions, which OpenAI's clients and llama.cpp's both ask for.
+/// Format of /completions, which both OpenAI's and llama.cpp's clients use.
 class BilingualFormat final : public Format {
  public:
   explicit BilingualFormat(const AnswerHead& head)
@@ -25,11 +25,11 @@ class BilingualFormat final : public Format {
   }
 
  private:
-  /// Both have one event for each.
+  /// Merges events. Both formats have exactly one each.
   static Events both(const Events& openai, const Events& native) {
     return Events(1, both(openai.front(), native.front()));
   }
-  /// What both tell is told as OpenAI has it.
+  /// Merges two objects. OpenAI's member wins if both have one.
   static Json both(Json openai, const Json& native) {
     for (const auto& [name, value] : native.items()) {
       if (!openai.contains(name)) openai[name] = value;

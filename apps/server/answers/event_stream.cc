@@ -10,12 +10,12 @@
 namespace spectr::server {
 namespace {
 
-/// Fields that mean nothing to a reader of the stream.
+/// Returns a piece of a stream that its readers ignore.
 constexpr std::string_view filler_of(Framing framing) {
   return framing == Framing::lines ? " " : ": still here\n\n";
 }
 
-/// Writes the events of one answer.
+/// Streams the events of one request.
 class EventStream final : public http::Reply {
  public:
   explicit EventStream(std::unique_ptr<ActiveRequest> active)
@@ -55,13 +55,13 @@ class EventStream final : public http::Reply {
         (tells_tokens && !delta.tokens.empty())) {
       send(format_->chunk(i, delta), sink);
     } else if (!delta.tokens.empty() && !active_->parsers.empty()) {
-      sink.write(filler_of(format_->framing()));  // a call that is not complete
+      sink.write(filler_of(format_->framing()));  // the tool call is still incomplete
     }
     if (!result) return;
     results_[i] = result;
     --left_;
     if (const auto failure = failure_of(*result)) {
-      // Texts that never began have been cut off by what cut off the others.
+      // Completions that never began were ended by the failure of another one, whose reason is logged.
       if (!has_reason_ || result->reason != FinishReason::not_started) sink.note("reason", failure->what());
       has_reason_ = true;
       return send(format_->failure(*failure), sink);
@@ -99,7 +99,7 @@ class EventStream final : public http::Reply {
   std::size_t left_ = results_.size();
   std::uint64_t generated_ = 0;
   bool begun_ = false;
-  bool has_reason_ = false;  // in the log
+  bool has_reason_ = false;  // the log has a reason
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace spectr::server {
 
-/// Answers with a stream of events, one per block of text as it comes.
+/// Returns a reply that streams events, one for each block of tokens.
 std::unique_ptr<http::Reply> event_stream(std::unique_ptr<ActiveRequest> active);
 
 }  // namespace spectr::server

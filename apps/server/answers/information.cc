@@ -16,7 +16,7 @@
 namespace spectr::server {
 namespace {
 
-/// Pieces that are told of one text: an answer that nobody can read is not worth its memory.
+/// Maximum number of pieces returned for one text, which bounds the memory of an answer.
 constexpr std::size_t max_pieces = 1 << 16;
 
 Json describe(const Service& service) {
@@ -62,7 +62,7 @@ Json models_json(const Service& service) {
   listed["capabilities"] = capabilities_of(service);
   return {{"object", "list"},
           {"data", Json::array({describe(service)})},
-          {"models", Json::array({std::move(listed)})}};  // the same for other clients
+          {"models", Json::array({std::move(listed)})}};  // the same list for other clients
 }
 
 Json props_json(const Service& service) {

@@ -5,7 +5,7 @@
 namespace spectr::server {
 namespace {
 
-/// /v1/messages, Anthropic's API: a message of blocks, in a stream one block after the other.
+/// Format of /v1/messages, Anthropic's API: a message of blocks, which a stream sends one after the other.
 class MessagesFormat final : public Format {
  public:
   explicit MessagesFormat(const AnswerHead& head) : head_(head) {}
@@ -90,7 +90,7 @@ class MessagesFormat final : public Format {
     return stop;
   }
 
-  /// Tokens of the prompt that came from a cache are counted apart.
+  /// Reports prompt tokens that came from a cache separately.
   Json usage_of_message(std::span<const CompletionResult> results) const {
     const Json usage = usage_of(head_.prepared, results);
     const std::size_t prompt = usage["prompt_tokens"],
@@ -101,7 +101,7 @@ class MessagesFormat final : public Format {
             {"output_tokens", usage["completion_tokens"]}};
   }
 
-  /// Opens a block of that type unless it is open.
+  /// Opens a block of that type unless one is open, after closing any other block.
   void go_to(std::string_view type, Json block, Events& events) {
     if (open_ == type) return;
     close(events);
@@ -125,7 +125,7 @@ class MessagesFormat final : public Format {
   }
 
   const AnswerHead& head_;
-  std::string_view open_;  // the type of the open block; empty: none is
+  std::string_view open_;  // type of the open block; empty if none is open
   std::size_t block_ = 0;
 };
 

@@ -26,7 +26,7 @@ std::string_view stop_type(const CompletionResult& result) {
   return "none";
 }
 
-/// As a request gives them.
+/// Returns the biases in the form in which requests specify them.
 Json biases_of(const WarpOptions& sampling) {
   Json biases = Json::array();
   for (const auto& [token, bias] : sampling.logit_bias) {
@@ -48,7 +48,7 @@ Json settings_of(const PreparedRequest& prepared, std::size_t choice) {
   return settings;
 }
 
-/// /completion, as llama.cpp answers it.
+/// Format of /completion, llama.cpp's API.
 class NativeFormat final : public Format {
  public:
   explicit NativeFormat(const AnswerHead& head) : head_(head) {}
@@ -101,7 +101,7 @@ class NativeFormat final : public Format {
             {"metrics", {{"speculative_decoding", speculation_of(prepared.decoding, {&result, 1})}}}};
   }
 
-  /// Members of the answer that the request asks for: "timings/prompt_n" is a member of that name.
+  /// Returns the members that the request selects. "timings/prompt_n" is the path of a nested member.
   Json selected(Json whole) const {
     if (head_.request.response_fields.empty()) return whole;
     Json some = Json::object();

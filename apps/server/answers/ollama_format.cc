@@ -13,7 +13,7 @@ std::int64_t nanoseconds(double seconds) {
   return std::llround(1e9 * seconds);
 }
 
-/// /api/chat and /api/generate, Ollama's API: a JSON object a line, of which the last has the statistics.
+/// Format of /api/chat and /api/generate, Ollama's API: one JSON object per line, statistics in the last.
 class OllamaFormat final : public Format {
  public:
   explicit OllamaFormat(const AnswerHead& head) : head_(head) {}

@@ -13,15 +13,14 @@
 namespace spectr::server {
 namespace {
 
-/// The version of Ollama whose API this is: its clients refuse older ones.
+/// Version of the implemented Ollama API. Its clients refuse older versions.
 constexpr std::string_view ollama_version = "0.12.11";
 
-/// The sampling of requests that do not say, a line each.
+/// Returns the default sampling parameters, one per line.
 std::string parameters_of(const Service& service) {
   const Json sampling = sampling_of(service.options().defaults.sampling);
   std::string text;
-  for (const auto& [name, value] : sampling.items())
-    text += fmt::format("{:<30} {}\n", name, text_of(value));
+  for (const auto& [name, value] : sampling.items()) text += fmt::format("{:<30} {}\n", name, text_of(value));
   return text;
 }
 
@@ -59,7 +58,7 @@ Json tags_json(const Service& service) {
 Json running_json(const Service& service) {
   Json model = listed_model(service);
   model.erase("modified_at");
-  model["expires_at"] = nullptr;  // it stays
+  model["expires_at"] = nullptr;  // it is never unloaded
   model["size_vram"] = service.models().target->caps().backend == "cpu" ? Json(0) : model["size"];
   model["context_length"] = service.engine().context();
   return {{"models", Json::array({std::move(model)})}};

@@ -9,7 +9,7 @@
 namespace spectr::server {
 namespace {
 
-/// /v1/completions and /v1/chat/completions.
+/// Format of /v1/completions and /v1/chat/completions.
 class OpenAiFormat final : public Format {
  public:
   explicit OpenAiFormat(const AnswerHead& head) : head_(head), chat_(head.request.api == Api::chat) {}
@@ -91,7 +91,7 @@ class OpenAiFormat final : public Format {
             {"function", {{"name", call.name}, {"arguments", call.arguments}}}};
   }
 
-  /// The message of an answer that is complete.
+  /// Returns the message of a complete answer.
   static Json message_of(const AnswerDelta& all) {
     Json message = {{"role", "assistant"}, {"content", all.text}};
     if (!all.calls.empty() && all.text.empty()) message["content"] = nullptr;
@@ -110,14 +110,14 @@ class OpenAiFormat final : public Format {
     return event_with(Json::array({std::move(one)}));
   }
 
-  /// The prompt that a choice repeats.
+  /// Returns the prompt that a choice echoes.
   const EchoedPrompt& echo_of(std::size_t choice) const {
     const auto found = echoes_.find(choice);
     if (found != echoes_.end()) return found->second;
     return echoes_.emplace(choice, EchoedPrompt(head_.prepared.prompt_of(choice), head_.tokenizer))
         .first->second;
   }
-  /// Whether the next event of a choice is to have its prompt, which one has at most.
+  /// Returns true, once per choice, if the next event must begin with the echoed prompt.
   bool begin_echo(std::size_t choice) { return head_.request.echo && begun_.insert(choice).second; }
 
   Json text_event(std::size_t choice, const AnswerDelta& delta) {
@@ -149,7 +149,7 @@ class OpenAiFormat final : public Format {
             {"choices", std::move(choices)}};
   }
 
-  /// An event that is not the one with the usage says so, where that will come.
+  /// Wraps an event. With `stream_usage`, every event except the last has a null `usage`.
   Json event_with(Json choices) const {
     Json event = envelope(true, std::move(choices));
     if (head_.request.stream_usage) event["usage"] = nullptr;
@@ -167,12 +167,12 @@ class OpenAiFormat final : public Format {
     if (head_.request.tokens) choice["tokens"] = tokens_of(delta);
   }
 
-  /// `begins`: those of a prompt that is repeated come first.
+  /// Formats log-probabilities. If `begins`, those of the echoed prompt come first.
   Json log_probabilities(std::size_t choice, const TextDelta& delta, bool begins) const {
     if (!head_.request.alternatives) return nullptr;
     if (chat_) return {{"content", head_.token_probabilities(delta)}};
     TokenList list(head_.tokenizer.vocabulary());
-    std::size_t characters = 0;  // of the prompt
+    std::size_t characters = 0;  // length of the echoed prompt
     if (head_.request.echo) {
       const EchoedPrompt& prompt = echo_of(choice);
       characters = prompt.characters;
@@ -187,8 +187,8 @@ class OpenAiFormat final : public Format {
 
   const AnswerHead& head_;
   bool chat_;
-  mutable std::map<std::size_t, EchoedPrompt> echoes_;  // of choices, as far as they were needed
-  std::set<std::size_t> begun_;                         // choices of a stream whose prompt has been sent
+  mutable std::map<std::size_t, EchoedPrompt> echoes_;  // by choice, created on demand
+  std::set<std::size_t> begun_;                         // choices whose prompt the stream has sent
 };
 
 }  // namespace

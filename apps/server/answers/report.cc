@@ -18,12 +18,12 @@
 namespace spectr::server {
 namespace {
 
-/// A stretch of time, in seconds after some moment.
+/// A time interval in seconds since some epoch.
 struct Stretch {
   double begin, end;
 };
 
-/// Seconds that lie in at least one of the stretches.
+/// Returns the length of the union of the intervals in seconds.
 double covered(std::vector<Stretch> stretches) {
   std::ranges::sort(stretches, {}, &Stretch::begin);
   double seconds = 0.0, until = -std::numeric_limits<double>::infinity();
@@ -34,7 +34,7 @@ double covered(std::vector<Stretch> stretches) {
   return seconds;
 }
 
-/// The first tokens of a prompt that none of its texts had to compute.
+/// Returns how many leading tokens of a prompt none of its completions had to compute.
 std::size_t cached_by_all(std::span<const CompletionResult> texts) {
   std::optional<std::size_t> min;
   for (const CompletionResult& text : texts) {

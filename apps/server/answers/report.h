@@ -14,7 +14,7 @@
 
 namespace spectr::server {
 
-/// New parts of an answer: text, and the calls in it.
+/// New parts of an answer: text and tool calls.
 struct AnswerDelta : TextDelta {
   std::vector<ToolCall> calls = {};
   std::size_t first_call = 0;  ///< index of the first of these calls in the answer
@@ -22,13 +22,13 @@ struct AnswerDelta : TextDelta {
   void append(AnswerDelta later);
 };
 
-/// An answer that is complete.
+/// A complete answer.
 struct FinishedText {
   AnswerDelta all;
   CompletionResult result;
 };
 
-// What all ways of answering tell, each as a JSON object.
+// Reports that are common to all answer formats, each as a JSON object.
 
 /// Returns the number of tokens of all prompts.
 std::size_t prompt_tokens_of(const PreparedRequest& request);
@@ -40,29 +40,29 @@ Json usage_of(const PreparedRequest& request, std::span<const CompletionResult> 
 /// computed with the first block, so neither the time nor the speed of prompts includes it.
 Json timings_of(const PreparedRequest& request, std::span<const CompletionResult> results,
                 std::size_t first = 0);
-/// Reports how speculation went in completions of one request, with the number of blocks per accepted length.
+/// Reports statistics of speculation in the completions of one request, with block counts by accepted length.
 Json speculation_of(const DecodingSettings& decoding, std::span<const CompletionResult> results);
-/// The method, its plan and tree where it has them, and the K and L of its blocks: auto chooses these itself,
-/// and without a draft model there are none.
+/// Reports the method, its plan and tree if it has them, its settings, and K and L. K and L are omitted for
+/// auto, which chooses them itself, and for methods that do not draft.
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings);
-/// Ids.
+/// Returns the ids of the tokens.
 Json tokens_of(const TextDelta& delta);
-/// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
-/// no text by themselves.
+/// Reports each token's source, probabilities, block and completion time, and its bytes if they are
+/// not valid text.
 Json details_of(const TextDelta& delta);
-/// A log-probability as {"logprob"}, or as llama.cpp has it after sampling, {"prob"}.
+/// Returns a log-probability as {"logprob"} or, for sampled distributions as in llama.cpp, as {"prob"}.
 Json probability_of(double log_probability, bool sampled);
-/// How logits become the distribution, by the names of a request's fields; without biases.
+/// Reports the sampling parameters by the names of request fields, without biases.
 Json sampling_of(const WarpOptions& sampling);
-/// Whether the bytes are whole characters.
+/// Returns true if the bytes are complete UTF-8 characters.
 bool is_text(std::string_view bytes);
-/// A token's bytes as numbers.
+/// Returns a token's bytes as numbers.
 Json bytes_of(const std::string& piece);
 
-/// Why a text that has ended cannot be told; none: it can.
+/// Returns why a completion that has ended must be reported as an error, or nothing if it succeeded.
 std::optional<ApiError> failure_of(const CompletionResult& result);
-/// Why a text ended, as OpenAI says it: "stop", "tool_calls" (it ended by itself and `called` a tool) or
-/// "length"; or "timeout" or "cancelled", where it was given up.
+/// Returns OpenAI's finish reason: "stop", "tool_calls" (it ended by itself and `called` a tool) or "length";
+/// or "timeout" or "cancelled" if it was aborted.
 std::string_view finish_reason(const CompletionResult& result, bool called = false);
 
 }  // namespace spectr::server

@@ -10,7 +10,7 @@ inline http::Response response_of(const Json& json, int status = 200) {
   return http::Response::of("application/json; charset=utf-8", text_of(json), status);
 }
 
-/// `json` words the failure.
+/// Builds the HTTP response for an error. `json` is its body.
 inline http::Response response_of(const ApiError& failure, const Json& json) {
   http::Response response = response_of(json, failure.status());
   for (const auto& [name, value] : failure.headers()) response.headers.add(name, value);

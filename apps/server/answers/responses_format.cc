@@ -7,8 +7,8 @@
 namespace spectr::server {
 namespace {
 
-/// /v1/responses, OpenAI's API of items: thoughts, a message, calls. A whole response is what the events of
-/// its stream add up to.
+/// Format of /v1/responses, OpenAI's API of items (reasoning, message, tool calls). A complete response is
+/// the sum of the events of its stream.
 class ResponsesFormat final : public Format {
  public:
   explicit ResponsesFormat(const AnswerHead& head) : head_(head) {}
@@ -56,7 +56,7 @@ class ResponsesFormat final : public Format {
   }
 
  private:
-  /// A kind of text within an item.
+  /// A kind of text in an item.
   struct Part {
     const char *item, *prefix, *type, *event;
   };
@@ -82,7 +82,7 @@ class ResponsesFormat final : public Format {
     return all;
   }
 
-  /// The response at its end.
+  /// Returns the finished response.
   Json ended(const CompletionResult& result) const {
     Json all = response(is_over(result) ? "completed" : "incomplete");
     if (!is_over(result)) all["incomplete_details"] = {{"reason", "max_output_tokens"}};
@@ -101,7 +101,7 @@ class ResponsesFormat final : public Format {
     events.push_back(std::move(event));
   }
 
-  /// Adds an event of the item at hand.
+  /// Adds an event of the current item.
   void add_to_item(Events& events, std::string type, const char* member, Json value) {
     add(events, std::move(type), member, std::move(value));
     events.back()["output_index"] = output_.size();
@@ -151,7 +151,7 @@ class ResponsesFormat final : public Format {
     close_item(events, "completed");
   }
 
-  /// Ends the text at hand, if there is one.
+  /// Closes the current text, if there is one.
   void close(Events& events, const char* status) {
     if (part_ == nullptr) return;
     const Part& part = *std::exchange(part_, nullptr);
@@ -170,10 +170,10 @@ class ResponsesFormat final : public Format {
 
   const AnswerHead& head_;
   std::size_t sequence_ = 0;
-  Json output_ = Json::array();  // items that are complete
-  Json item_;                    // the item at hand
-  const Part* part_ = nullptr;   // the kind of its text; null: there is no open item
-  std::string text_;             // of that part
+  Json output_ = Json::array();  // complete items
+  Json item_;                    // the current item
+  const Part* part_ = nullptr;   // kind of its text; null: no item is open
+  std::string text_;             // text of that part
 };
 
 }  // namespace

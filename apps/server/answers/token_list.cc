@@ -12,8 +12,8 @@
 namespace spectr::server {
 namespace {
 
-/// A token in completions: its text, or as OpenAI has it bytes:\xe2\x80, where its bytes are no whole
-/// characters; as text they would all be the same, and so would tokens that print nothing.
+/// Returns the name of a token in completions: its text or, as in OpenAI's API, bytes:\xe2\x80 if it is not
+/// complete UTF-8. Tokens without text get their vocabulary entry, which keeps names distinct.
 std::string token_name(const Vocabulary& vocabulary, Token token, const std::string& piece) {
   if (piece.empty()) return vocabulary.text(token);
   if (is_text(piece)) return piece;
@@ -51,7 +51,7 @@ void TokenList::add(Token token, const std::string& piece, std::optional<double>
   Json others = Json::object();
   const auto tell = [&](Token one, const std::string& text, double value) {
     std::string name = token_name(vocabulary_, one, text);
-    if (others.contains(name)) name += fmt::format("#{}", one);  // of equal texts the less likely
+    if (others.contains(name)) name += fmt::format("#{}", one);  // the less likely of equal names
     others.emplace(std::move(name), value);
   };
   for (const Alternative& other : alternatives) tell(other.token, other.piece, other.log_probability);

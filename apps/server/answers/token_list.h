@@ -12,28 +12,28 @@
 
 namespace spectr::server {
 
-/// The text of a prompt that an answer repeats.
+/// The text of an echoed prompt.
 struct EchoedPrompt {
   EchoedPrompt(std::span<const Token> prompt, const Tokenizer& tokenizer);
 
   std::string text;                       ///< without control tokens
-  std::vector<std::string> pieces = {};   ///< the bytes of each token
-  std::vector<std::size_t> offsets = {};  ///< characters of the text before each token
-  std::size_t characters = 0;             ///< of the text
+  std::vector<std::string> pieces = {};   ///< bytes of each token
+  std::vector<std::size_t> offsets = {};  ///< number of characters before each token
+  std::size_t characters = 0;             ///< length of the text
 };
 
-/// Tokens with their log-probabilities, as /v1/completions lists them.
+/// Tokens with their log-probabilities in the format of /v1/completions.
 class TokenList {
  public:
   explicit TokenList(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  /// Adds a token. A token whose log-probability is not known is told with null.
+  /// Adds a token. An unknown log-probability is reported as null.
   void add(Token token, const std::string& piece, std::optional<double> log_probability,
            const std::vector<Alternative>& alternatives, std::size_t offset);
-  /// Adds the tokens of a prompt, of which `scores` has all but the first.
+  /// Adds the tokens of a prompt. `scores` covers all of them except the first.
   void add(std::span<const Token> prompt, const EchoedPrompt& echo, std::span<const PromptScore> scores);
 
-  /// {"tokens", "token_logprobs", "top_logprobs", "text_offset"}.
+  /// Returns {"tokens", "token_logprobs", "top_logprobs", "text_offset"}.
   Json json() &&;
 
  private:

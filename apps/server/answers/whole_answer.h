@@ -7,7 +7,7 @@
 
 namespace spectr::server {
 
-/// Answers with all texts, when they are complete.
+/// Returns a reply that sends all answers once they are complete.
 std::unique_ptr<http::Reply> whole_answer(std::unique_ptr<ActiveRequest> active);
 
 }  // namespace spectr::server

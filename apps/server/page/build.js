@@ -1,5 +1,5 @@
-// Makes what the server shows at "/" out of src: node build.js [FOLDER]. The folder is built/ unless told; its files are
-// part of the repository, so that building spectr needs neither Node nor a network.
+// Builds the page that the server shows at "/" from src: node build.js [FOLDER]. The output folder is built/ by default.
+// It is part of the repository, so that building spectr needs neither Node nor a network.
 import { build } from "esbuild";
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = process.argv[2] ?? join(here, "built");
 
-/** The packages whose code is part of the page, by name. */
+/** The names of the packages whose code is part of the page. */
 const packagesOf = ({ inputs }) =>
   [
     ...new Set(
@@ -24,10 +24,10 @@ async function licenceOf(name) {
   return `${name} ${version} (${license})\n\n${text.replace(/[ \t]+$/gm, "").trim()}\n`;
 }
 
-/** Faces of KaTeX that formulas rarely use: the browser makes them from the regular ones. */
+/** KaTeX fonts that formulas rarely use. The browser synthesizes them from the regular ones. */
 const rareFaces = /Caligraphic-Bold|Fraktur-Bold|Main-BoldItalic|SansSerif-(?:Bold|Italic)/;
 
-/** KaTeX's style sheet with one format of each font that is needed, which becomes part of the sheet. */
+/** KaTeX's style sheet with one embedded format of each required font. */
 const katexStyles = {
   name: "katex-styles",
   setup({ onLoad }) {
@@ -43,7 +43,7 @@ const katexStyles = {
 
 const maxBytes = 1_000_000;
 
-/** Fails if the page is larger than a program should carry. */
+/** Fails if the page is too large to be embedded in the program. */
 async function checkSize() {
   const files = await readdir(folder);
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));

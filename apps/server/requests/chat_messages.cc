@@ -15,7 +15,7 @@ constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"
 
 /// Reads the text of a message, or its parts {"type": "text", "text"}.
 void read_content(const JsonInput* content, const std::string& where, ChatMessage& message) {
-  // An assistant that only called something may have said nothing.
+  // Assistant messages that consist of tool calls may have no content.
   if (content == nullptr && message.role == "assistant") {
     message.parts.emplace_back();
     return;
@@ -38,7 +38,7 @@ void read_content(const JsonInput* content, const std::string& where, ChatMessag
                                           type ? escape(*type, max_shown) : "no type"));
     }
     message.parts.push_back(fields.string("text").value_or(""));
-    fields.any("cache_control");  // which prompts others shall remember
+    fields.any("cache_control");  // cache hint of other servers, ignored
     fields.ignore_others();
   }
 }

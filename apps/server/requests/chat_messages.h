@@ -9,18 +9,18 @@
 
 namespace spectr::server {
 
-/// Reads the messages of /v1/chat/completions. Throws ApiError that names the field.
+/// Reads the messages of /v1/chat/completions. Throws ApiError naming the field.
 std::vector<ChatMessage> read_chat_messages(const JsonInput& messages);
 
-/// Reads `tool_calls` of a message of the assistant. `where` stands before the names of its fields in errors.
-/// Throws ApiError that names the field.
+/// Reads `tool_calls` of an assistant message. `where` is the prefix of field names in errors. Throws
+/// ApiError naming the field.
 void read_calls(const JsonInput& calls, const std::string& where, ChatMessage& message);
 
-/// Returns the arguments of a call as JSON text: `arguments` is an object, or a string that holds one. Throws
-/// ApiError that names the field.
+/// Returns the arguments of a call as JSON text. `arguments` is an object or a string that contains one.
+/// Throws ApiError naming the field.
 std::string read_arguments(const JsonInput* arguments, std::string_view field);
 
-/// Messages that a request may have.
+/// Maximum number of messages of a request.
 inline constexpr std::size_t max_messages = 4096;
 
 }  // namespace spectr::server

@@ -14,20 +14,20 @@ namespace spectr::server {
 /// A conversation to be continued.
 struct ChatRequest {
   std::vector<ChatMessage> messages;
-  JsonInput values;  ///< chat_template_kwargs, and reasoning_effort
+  JsonInput values;  ///< chat_template_kwargs and reasoning_effort
   std::optional<bool> continue_final_message, add_generation_prompt;
   ToolRequest tools;
 
-  /// Reads the fields of /v1/chat/completions. Throws ApiError that names the field.
+  /// Reads the fields of /v1/chat/completions. Throws ApiError naming the field.
   static ChatRequest read(Fields& fields);
 };
 
-/// Renders the prompt of a conversation. A last message of the assistant is continued unless the request says
-/// otherwise. Throws ApiError if there is no message, or if the template cannot be used or refuses them.
+/// Renders the prompt of a conversation. A final assistant message is continued unless the request says
+/// otherwise. Throws ApiError if there is no message or if the template is unusable or rejects them.
 MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template);
 
-/// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
-/// `constrained`: by constraint_with_calls().
+/// Returns one tool call parser per answer to the prompt, or none if no tools are offered. `constrained`: the
+/// answers satisfy constraint_with_calls().
 std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
                                               bool constrained, std::size_t count);
 

@@ -31,7 +31,7 @@ GrammarTrigger read_trigger(const JsonInput& value, const std::string& where) {
   if (!value.is_object())
     throw ApiError::invalid(fmt::format("'{}' must be an object, got {}", where, shown(value)));
   static constexpr std::pair<std::string_view, TriggerKind> kinds[] = {
-      {"token", TriggerKind::token},  // llama.cpp also has their numbers, from 0
+      {"token", TriggerKind::token},  // llama.cpp also accepts their numbers, starting at 0
       {"word", TriggerKind::word},
       {"pattern", TriggerKind::pattern},
       {"pattern_full", TriggerKind::pattern_full}};
@@ -57,7 +57,7 @@ GrammarTrigger read_trigger(const JsonInput& value, const std::string& where) {
   return trigger;
 }
 
-/// Reads what a lazy grammar begins with; empty: the grammar is not lazy.
+/// Reads the triggers of a lazy grammar; empty if the grammar is not lazy.
 std::vector<GrammarTrigger> read_triggers(Fields& fields) {
   constexpr std::size_t max_triggers = 256;
   const JsonInput* list = fields.any("grammar_triggers");
@@ -84,7 +84,7 @@ std::optional<Constraint> read_format(const JsonInput& format, std::string_view 
   const std::string type = fields.string("type").value_or("");
   if (type == "text") return std::nullopt;
   if (type == "json_object") {
-    // llama.cpp takes a schema here, too.
+    // The schema may also be here, as in llama.cpp.
     if (const JsonInput* schema = fields.any("schema"))
       return of_schema(*schema, fmt::format("{}.schema", name));
     return Constraint{Kind::json_schema, std::string(any_object), std::string(name)};
@@ -146,7 +146,7 @@ std::optional<Constraint> read_constraint(Fields& fields) {
     if (auto constraint = read_format(*format, "response_format", "json_schema"))
       all.push_back(*std::move(constraint));
   }
-  // An empty object or text asks for nothing, as in llama.cpp.
+  // An empty object or string means no constraint, as in llama.cpp.
   if (const JsonInput* schema = fields.any("json_schema");
       schema != nullptr && *schema != JsonInput::object())
     all.push_back(of_schema(*schema, "json_schema"));

@@ -26,7 +26,7 @@ Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_
   return id.get<Token>();
 }
 
-/// Returns one prompt for /infill, which takes the room that is left; with a suffix, one for each text.
+/// Returns one prompt for /infill, fitted to the context; for completions with a suffix, one per prompt.
 std::vector<std::vector<Token>> infill_prompts(const GenerationRequest& request, const Engine& engine) {
   const Tokenizer& tokenizer = *engine.models().tokenizer;
   InfillRequest infill = *request.infill;
@@ -53,7 +53,7 @@ std::vector<std::vector<Token>> infill_prompts(const GenerationRequest& request,
   return prompts;
 }
 
-/// Encodes the prompts. Of a conversation the answer's reasoning is split, too.
+/// Encodes the prompts. For conversations, also sets how reasoning is split off.
 void read_prompts(const GenerationRequest& request, const Engine& engine, Request& asked) {
   const EngineModels& models = engine.models();
   const Tokenizer& tokenizer = *models.tokenizer;
@@ -68,7 +68,7 @@ void read_prompts(const GenerationRequest& request, const Engine& engine, Reques
     } else if (asked.constraint) {
       asked.constraint->after = content_mark(*split.form, split.begun);
     }
-    // Clients of /v1/messages send a budget whatever the model.
+    // Clients of /v1/messages send a budget for every model.
     const bool is_optional = request.api == Api::messages && split.form->close.empty();
     if (request.reasoning_limit && !is_optional) asked.limited_reasoning = {*request.reasoning_limit, split};
     if (asked.reasoning && request.chat.tools.offered())
@@ -101,8 +101,8 @@ double read_bias(const JsonInput& bias) {
   return bias.get<double>();
 }
 
-/// The tokens that an entry of logit_bias is for: those of a text, or one by its id, which as the key of an
-/// object is a text of digits.
+/// Returns the tokens of an entry of logit_bias: those of a text, or one by id. In an object, keys are
+/// texts of digits.
 std::vector<Token> biased_tokens(const JsonInput& key, bool is_name, const Tokenizer& tokenizer) {
   constexpr std::string_view field = "logit_bias";
   if (!key.is_string()) return {read_token(key, tokenizer.vocabulary(), field)};
@@ -116,7 +116,7 @@ std::vector<Token> biased_tokens(const JsonInput& key, bool is_name, const Token
   return tokens;
 }
 
-/// {"ID or text": bias, …} or [[ID or text, bias], …].
+/// Reads {"ID or text": bias, …} or [[ID or text, bias], …].
 std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Tokenizer& tokenizer) {
   std::vector<std::pair<Token, double>> biases;
   const auto add = [&](const JsonInput& key, bool is_name, const JsonInput& bias) {

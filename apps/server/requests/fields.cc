@@ -15,10 +15,10 @@ namespace spectr::server {
 
 namespace {
 
-constexpr std::size_t max_told = 100;        // ignored fields that are named in the log
-constexpr std::size_t max_values = 500'000;  // of a body; more than a prompt of tokens has
+constexpr std::size_t max_told = 100;        // number of ignored fields that are logged
+constexpr std::size_t max_values = 500'000;  // per body; more than a prompt of tokens has
 
-/// messages[7].id is the field messages[].id.
+/// Removes indices: messages[7].id becomes messages[].id.
 std::string without_indices(std::string field) {
   std::erase_if(field, [inside = false](char c) mutable {
     if (c == '[' || c == ']') inside = c == '[';
@@ -27,14 +27,14 @@ std::string without_indices(std::string field) {
   return field;
 }
 
-/// A whole number above all that an std::int64_t, or a double exactly, can hold.
+/// Returns true for integers above those that an std::int64_t, or a double exactly, can represent.
 bool is_huge(const JsonInput& value) {
   if (value.is_number_float()) return value.get<double>() >= 0x1p53;
   return value.is_number_unsigned() &&
          value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 }
 
-/// The whole number that a value is, also written as 1.0 or 1e3. Requires: !is_huge(value).
+/// Returns the integer of a value, which may be written as 1.0 or 1e3. Requires: !is_huge(value).
 std::optional<std::int64_t> whole_number(const JsonInput& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number_float()) return std::nullopt;

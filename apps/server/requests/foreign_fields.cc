@@ -5,7 +5,7 @@
 namespace spectr::server {
 namespace {
 
-// Ranges of numbers that ask for nothing.
+// Ranges of neutral numbers.
 bool at_most_zero(const JsonInput& value) {
   return value.is_number() && value.get<double>() <= 0;
 }
@@ -16,18 +16,18 @@ bool at_least_one(const JsonInput& value) {
   return value.is_number() && value.get<double>() >= 1;
 }
 
-/// Adapters of which none has a weight.
+/// Returns true if all adapters have the weight 0.
 bool without_weight(const JsonInput& adapters) {
   return adapters.is_array() && std::ranges::all_of(adapters, [](const JsonInput& one) {
            return one.is_object() && one.contains("scale") && one["scale"] == 0;
          });
 }
 
-/// Every field with the values that ask for nothing, besides null.
+/// Returns unsupported fields with the values that request nothing, besides null.
 std::span<const Neutral> switches() {
   static const JsonInput none = JsonInput::array();
   static const Neutral table[] = {
-      // OpenAI's
+      // OpenAI
       {"functions", {none}},
       {"function_call", {"none", "auto"}},
       {"modalities", {JsonInput::array({"text"})}},
@@ -38,7 +38,7 @@ std::span<const Neutral> switches() {
       {"service_tier", {"auto", "default"}},
       {"verbosity", {"medium"}},
       {"prompt_cache_retention", {"in_memory", "in-memory"}},
-      // llama.cpp's
+      // llama.cpp
       {"preserved_tokens", {none}},
       {"lora", {}, without_weight},
       {"image_data", {none}},
@@ -56,7 +56,7 @@ std::span<const Neutral> switches() {
       {"backend_sampling", {false}},
       {"parse_tool_calls", {false}},
       {"thinking_forced_open", {false}},
-      // vLLM's
+      // vLLM
       {"use_beam_search", {false}},
       {"min_tokens", {}, at_most_zero},
       {"bad_words", {none}},
@@ -75,16 +75,16 @@ std::span<const Neutral> switches() {
   return table;
 }
 
-/// What changes nothing: notes, and settings of what the table above keeps switched off.
+/// Fields without effect: annotations, and settings of features that the table above excludes.
 constexpr std::string_view ignored[] = {
     "user",
     "metadata",
     "safety_identifier",
     "prompt_cache_key",
     "timings_per_token",
-    "id_slot",  // the slot with the longest prefix of the prompt is taken
+    "id_slot",  // the slot with the longest common prefix is used
     "slot_id",
-    "t_max_prompt_ms",  // without effect in llama.cpp, too
+    "t_max_prompt_ms",  // no effect in llama.cpp either
     "length_penalty",
     "early_stopping",
 };

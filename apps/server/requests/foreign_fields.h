@@ -4,8 +4,8 @@
 
 namespace spectr::server {
 
-/// Reads what other servers know and this one does not: a field that could change the text is accepted with a
-/// value that leaves it as it is; one that could not is ignored. Throws ApiError that names the field.
+/// Reads fields of other servers that this one does not support. A field that could affect completions is
+/// accepted only with a neutral value; others are ignored. Throws ApiError naming the field.
 void read_foreign_fields(Fields& fields);
 
 }  // namespace spectr::server

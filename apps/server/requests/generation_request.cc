@@ -24,7 +24,7 @@ constexpr double huge = 1e6;
 constexpr std::size_t max_stop_words = 32;
 constexpr std::size_t max_stop_bytes = 256;
 
-/// A field that holds a number: its range and where it goes.
+/// A numeric field: its range and how it is stored.
 struct Number {
   std::string_view name;
   bool integer;
@@ -36,7 +36,7 @@ std::size_t count(double value) {
   return static_cast<std::size_t>(value);
 }
 
-/// llama.cpp's n_max: a length, or nothing to draft.
+/// Applies llama.cpp's n_max: a length, where 0 disables drafting.
 void set_max_drafts(GenerationRequest& request, std::size_t tokens) {
   if (tokens > 0) {
     request.speculative.length = tokens;
@@ -62,7 +62,7 @@ constexpr Number numbers[] = {
     {"n_cmpl", whole, 1, 128, [](GenerationRequest& r, double v) { r.n = count(v); }},
 };
 
-// No limit, as nothing does, stand for -1 and, as llama.cpp's "until the context is full", for n_predict -2.
+// -1 means no limit, like an absent field; so does -2 for n_predict (llama.cpp: until the context is full).
 constexpr std::pair<std::string_view, std::int64_t> limits[] = {
     {"max_tokens", -1}, {"max_completion_tokens", -1}, {"n_predict", -2}};
 constexpr std::string_view limit_names[] = {"max_tokens", "max_completion_tokens", "n_predict"};
@@ -110,7 +110,7 @@ void read_flags(Fields& fields, GenerationRequest& request) {
   }
 }
 
-/// Counts, which may be huge where there is no limit.
+/// Reads counts, for which any huge or negative value means no limit.
 void read_counts(Fields& fields, GenerationRequest& request) {
   constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
@@ -126,7 +126,7 @@ void read_counts(Fields& fields, GenerationRequest& request) {
                [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
 }
 
-/// The settings of methods that requests may have, by the names of the table.
+/// Reads method settings that requests may have, by their names in the table.
 void read_method_settings(Fields& fields, MethodOptions& options) {
   for (const MethodSetting& setting : method_settings()) {
     if (!setting.asked) continue;
@@ -143,7 +143,7 @@ void read_method_settings(Fields& fields, MethodOptions& options) {
   }
 }
 
-/// A number of tokens, or "auto".
+/// Reads a number of tokens or "auto".
 void read_trunk(Fields& fields, MethodRequest& method) {
   constexpr std::int64_t max_trunk = 63;
   const JsonInput* trunk = fields.any("trunk");
@@ -158,7 +158,7 @@ void read_trunk(Fields& fields, MethodRequest& method) {
   method.others.trunk = count(static_cast<double>(fields.integer("trunk", 0, max_trunk).value_or(0)));
 }
 
-/// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
+/// Returns the speculation settings of a request: an object or llama.cpp's dotted fields. None if absent.
 std::optional<JsonInput> speculative_object(Fields& fields) {
   const JsonInput* object = fields.object("speculative");
   std::optional<JsonInput> all;
@@ -174,7 +174,7 @@ std::optional<JsonInput> speculative_object(Fields& fields) {
   return all;
 }
 
-/// method, plan, drafts, … and the names that llama.cpp has for some of them.
+/// Reads method, plan, drafts, … and llama.cpp's synonyms.
 void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationRequest& request) {
   const std::optional<JsonInput> object = speculative_object(fields);
   if (!object) return;
@@ -235,7 +235,7 @@ void read_stop_words(Fields& fields, GenerationRequest& request) {
 
 constexpr std::int64_t max_alternatives = 20;
 
-/// Each API has its own way to ask for log-probabilities.
+/// Reads the log-probability fields of the request's API.
 void read_log_probabilities(Fields& fields, GenerationRequest& request) {
   static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
   if (request.is_conversation()) {
@@ -254,7 +254,7 @@ void read_log_probabilities(Fields& fields, GenerationRequest& request) {
   }
 }
 
-/// A budget that is not there leaves the server's, and one below 0 is no limit.
+/// Reads the reasoning budget. If absent, the server's applies; a negative budget means no limit.
 void read_reasoning_limit(Fields& fields, GenerationRequest& request) {
   constexpr std::string_view budgets[] = {"reasoning_budget_tokens", "thinking_budget_tokens"};
   fields.agree(budgets);
@@ -337,7 +337,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
                                                {"continue_final_message", {false}},
                                                {"add_generation_prompt", {true}}};
   fields.neutral(is_chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
-  fields.any("parallel_tool_calls");  // changes nothing where no tools are called
+  fields.any("parallel_tool_calls");  // no effect if no tools are called
   read_sampling(fields, request);
   read_flags(fields, request);
   read_prompt_fields(fields, request);

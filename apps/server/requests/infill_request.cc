@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_extra = 1024;
 
-/// Throws where the model lacks a token that infilling needs.
+/// Throws if the vocabulary lacks a token that infilling needs.
 void check_tokens(const InfillTokens& marks) {
   std::string missing;
   const auto need = [&missing](const std::optional<Token>& token, std::string_view name) {
@@ -32,7 +32,7 @@ void append(std::vector<Token>& tokens, std::span<const Token> more) {
   tokens.insert(tokens.end(), more.begin(), more.end());
 }
 
-/// The tokens that show a model parts of other files, and the name of the file with the gap.
+/// Returns the tokens of the parts of other files and the name of the file with the gap.
 std::vector<Token> extra_tokens(const InfillRequest& request, const Tokenizer& tokenizer) {
   const InfillTokens& marks = tokenizer.vocabulary().infill();
   std::vector<Token> tokens;
@@ -84,7 +84,7 @@ InfillRequest InfillRequest::read(Fields& fields) {
     auto text = one.string("text");
     if (!text) throw ApiError::invalid(fmt::format("'{}.text' is missing", where));
     request.extra.push_back({one.string("filename").value_or("tmp"), *std::move(text)});
-    one.any("time");  // by which llama.vim orders them
+    one.any("time");  // llama.vim orders parts by it
     one.ignore_others();
   }
   return request;

@@ -11,9 +11,9 @@
 
 namespace spectr::server {
 
-/// The surroundings of a gap that is to be filled.
+/// The text before and after a gap that is to be filled.
 struct InfillRequest {
-  /// A part of another file, which the model is shown first.
+  /// A part of another file, which precedes the rest of the prompt.
   struct Extra {
     std::string file;
     std::string text;
@@ -26,20 +26,20 @@ struct InfillRequest {
   static InfillRequest read(Fields& fields);
 };
 
-/// Returns a body without the sampler `infill`, which editors name and which does nothing here.
+/// Returns the body without the sampler `infill`, which editors request and which has no effect here.
 JsonInput without_infill_sampler(JsonInput body);
 
-/// How the prompt of an infill request is laid out.
+/// Layout of an infill prompt.
 struct InfillLayout {
-  bool suffix_first = false;  ///< the suffix stands before the prefix
-  /// Tokens of the prompt at most. What is left out then: the beginning of what other files have, and of
-  /// prefix and suffix, three to one, what is farthest from the gap. None: all of it is there.
+  bool suffix_first = false;  ///< the suffix precedes the prefix
+  /// Maximum number of tokens of the prompt; none: unlimited. Truncation drops the beginning of the other
+  /// files' parts, and the ends of prefix and suffix farthest from the gap, at a ratio of 3 to 1.
   std::optional<std::size_t> room = {};
 };
 
-/// Returns the prompt for what stands between prefix and suffix and begins with `begun`, laid out as
-/// llama.cpp does it. Nothing of the texts becomes a control token. Throws ApiError if the model has no
-/// tokens for it.
+/// Returns the prompt for filling the gap between prefix and suffix with a completion that begins with
+/// `begun`, in llama.cpp's layout. Special tokens in the texts are not parsed. Throws ApiError if the model
+/// has no infill tokens.
 std::vector<Token> infill_prompt(const InfillRequest& request, const std::string& begun,
                                  const Tokenizer& tokenizer, const InfillLayout& layout);
 

@@ -12,10 +12,10 @@
 namespace spectr::server {
 namespace {
 
-/// A block that clients put in front of the system prompt and that differs from request to request.
+/// Prefix of a block that some clients prepend to the system prompt and that differs for every request.
 constexpr std::string_view billing_header = "x-anthropic-billing-header:";
 
-/// Calls `read(block, type, where)` for each block of a content, which may be a string for one text block.
+/// Calls `read(block, type, where)` for each block of a content; a string counts as one text block.
 template <class Read>
 void for_each_block(const JsonInput& content, const std::string& where, Read read) {
   if (content.is_string()) return read(JsonInput{{"type", "text"}, {"text", content}}, "text", where);
@@ -54,7 +54,7 @@ ChatMessage text_message(const char* role, const JsonInput& content, const std::
   return message;
 }
 
-/// A result of a call becomes a message of its own.
+/// Converts a tool result to a separate message.
 ChatMessage tool_result(const JsonInput& block, const std::string& where) {
   Fields fields(block, where + ".");
   const JsonInput* content = fields.any("content");

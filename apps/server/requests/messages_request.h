@@ -4,7 +4,7 @@
 
 namespace spectr::server {
 
-/// Reads the body of /v1/messages, Anthropic's API. Throws ApiError that names the field.
+/// Reads the body of /v1/messages, Anthropic's API. Throws ApiError naming the field.
 GenerationRequest read_messages_request(const JsonInput& body, const RequestDefaults& defaults);
 
 }  // namespace spectr::server

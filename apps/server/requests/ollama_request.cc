@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view ollama_roles[] = {"system", "user", "assistant", "tool"};
 constexpr std::string_view efforts[] = {"low", "medium", "high", "max"};
 
-/// How a model is run, which the server's flags say, and what keeps prompts in its context.
+/// Options that only the server's flags can set, or that affect the prompt cache. They are ignored.
 constexpr std::string_view runner_options[] = {
     "num_ctx",    "num_keep",   "num_batch",  "num_gpu",          "main_gpu",
     "num_thread", "numa",       "low_vram",   "f16_kv",           "use_mmap",
@@ -60,7 +60,7 @@ void read_ollama_chat(Fields& fields, GenerationRequest& request) {
   request.only_loads = request.chat.messages.empty();
 }
 
-/// One message of the user, a prompt as it is, or what stands before and after a gap.
+/// Reads the prompt: a user message, raw text, or the text before and after a gap.
 void read_ollama_prompt(Fields& fields, GenerationRequest& request) {
   auto prompt = fields.string("prompt").value_or("");
   auto suffix = fields.string("suffix").value_or("");
@@ -99,7 +99,7 @@ void read_think(Fields& fields, ChatRequest& chat) {
 void read_options(Fields& options, GenerationRequest& request) {
   read_sampling(options, request);
   request.n = 1;
-  // −2, as −1, is no limit but the context.
+  // -2, like -1, means that only the context limits the length.
   if (const auto limit = options.count("num_predict", -2))
     request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
   read_foreign_fields(options);
@@ -127,7 +127,7 @@ GenerationRequest read_ollama_request(const JsonInput& body, Api api, const Requ
   }
   read_top_logprobs(fields, request);
   request.stream = fields.boolean("stream").value_or(true);
-  // The model stays loaded, and a prompt that is too long is refused.
+  // Ignored: the model stays loaded, and a prompt that is too long is rejected.
   for (const std::string_view name : {"keep_alive", "truncate", "shift"}) fields.any(name);
   fields.ignore_others();
   return request;

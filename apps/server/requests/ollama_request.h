@@ -4,7 +4,7 @@
 
 namespace spectr::server {
 
-/// Reads the body of /api/chat or /api/generate, Ollama's API. Throws ApiError that names the field.
+/// Reads the body of /api/chat or /api/generate, Ollama's API. Throws ApiError naming the field.
 GenerationRequest read_ollama_request(const JsonInput& body, Api api, const RequestDefaults& defaults);
 
 }  // namespace spectr::server

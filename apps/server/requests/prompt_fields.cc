@@ -13,7 +13,7 @@
 namespace spectr::server {
 namespace {
 
-/// Conditions on lines that end a text, as editors need them.
+/// Reads limits on the lines of a completion, which editors use.
 void read_line_limits(Fields& fields, GenerationRequest& request) {
   if (const auto indent = fields.count("n_indent", std::numeric_limits<std::int64_t>::min()))
     request.min_indent = static_cast<std::size_t>(std::max<std::int64_t>(*indent, 0));
@@ -22,7 +22,7 @@ void read_line_limits(Fields& fields, GenerationRequest& request) {
   if (time.value_or(0) > 0) request.line_time = std::chrono::milliseconds(std::llround(*time));
 }
 
-/// `suffix` and `echo`, of /v1/completions.
+/// Reads `suffix` and `echo` of /v1/completions.
 void read_surroundings(Fields& fields, GenerationRequest& request) {
   request.echo = fields.boolean("echo").value_or(false);
   auto suffix = fields.string("suffix");
@@ -30,7 +30,7 @@ void read_surroundings(Fields& fields, GenerationRequest& request) {
   if (request.echo && request.infill) throw ApiError::invalid("'echo' and 'suffix' exclude each other");
 }
 
-/// The parts of an answer, of /completion and /infill.
+/// Reads which parts of an answer /completion and /infill return.
 void read_response_fields(Fields& fields, GenerationRequest& request) {
   constexpr std::size_t max_fields = 64;
   const JsonInput* list = fields.any("response_fields");

@@ -5,9 +5,9 @@
 
 namespace spectr::server {
 
-/// Reads the fields that only some of the APIs of OpenAI and llama.cpp know, by `request.api`: what surrounds
-/// a text (`suffix`, `echo`, those of /infill), the limits that its lines set, and which parts of an answer
-/// are wanted. The other APIs accept values that ask for nothing. Throws ApiError.
+/// Reads fields that only some of OpenAI's and llama.cpp's APIs have, by `request.api`: the surrounding text
+/// (`suffix`, `echo`, those of /infill), limits on lines, and the selection of members of the answer. The
+/// other APIs accept only neutral values. Throws ApiError.
 void read_prompt_fields(Fields& fields, GenerationRequest& request);
 
 }  // namespace spectr::server

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view item_roles[] = {"system", "developer", "user", "assistant"};
 
-/// Reads a text, or a list of parts that have one.
+/// Reads a text or a list of parts with texts.
 void read_parts(const JsonInput* content, const std::string& where, ChatMessage& message) {
   if (content == nullptr) throw ApiError::invalid(fmt::format("'{}' is missing", where));
   if (content->is_string()) return message.parts.push_back(content->get<std::string>());
@@ -43,8 +43,8 @@ void read_parts(const JsonInput* content, const std::string& where, ChatMessage&
   }
 }
 
-/// Puts the items of an input together to messages: thoughts, text and calls that follow each other are one
-/// message of the assistant.
+/// Assembles messages from the items of an input. Consecutive reasoning, text and tool calls form one
+/// assistant message.
 class ItemReader {
  public:
   void add(const JsonInput& item, const std::string& where) {
@@ -81,7 +81,7 @@ class ItemReader {
   }
 
  private:
-  /// Returns the message of the assistant at the end.
+  /// Returns the assistant message at the end, adding one if there is none.
   ChatMessage& answer() {
     if (messages_.empty() || messages_.back().role != "assistant") messages_.push_back({"assistant", {}});
     return messages_.back();
@@ -130,7 +130,7 @@ std::vector<ChatMessage> read_input(Fields& fields) {
   ItemReader reader;
   for (std::size_t i = 0; i < input->size(); ++i) reader.add((*input)[i], fmt::format("input[{}]", i));
   for (ChatMessage& message : std::move(reader).finish()) messages.push_back(std::move(message));
-  if (input->empty()) messages.push_back(ChatMessage::of("user", ""));  // clients probe a server so
+  if (input->empty()) messages.push_back(ChatMessage::of("user", ""));  // clients probe a server this way
   return messages;
 }
 
@@ -205,7 +205,7 @@ GenerationRequest read_responses_request(const JsonInput& body, const RequestDef
   fields.string("model");  // may be any name
   refuse_states(fields);
   request.chat.messages = read_input(fields);
-  // An item of the assistant at the end has been said.
+  // A final assistant item is complete and not continued.
   request.chat.add_generation_prompt = true;
   read_functions(fields, request.chat.tools);
   read_effort(fields, request.chat);

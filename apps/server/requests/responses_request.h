@@ -4,7 +4,7 @@
 
 namespace spectr::server {
 
-/// Reads the body of /v1/responses, OpenAI's API of items. Throws ApiError that names the field.
+/// Reads the body of /v1/responses, OpenAI's API of items. Throws ApiError naming the field.
 GenerationRequest read_responses_request(const JsonInput& body, const RequestDefaults& defaults);
 
 }  // namespace spectr::server

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double unlimited = 1e6;
 
-/// A field that holds a number: its range, and where it goes.
+/// A numeric field: its range and how it is stored.
 struct SamplerNumber {
   std::string_view name;
   double min, max;
   void (*set)(WarpOptions& options, double value);
 };
 
-/// llama.cpp's server has the default in the place of less than 1.
+/// Sets the base of DRY. Values below 1 mean the default, as in llama.cpp's server.
 void set_dry_base(WarpOptions& options, double base) {
   if (base >= 1.0) options.dry.base = base;
 }

@@ -84,7 +84,7 @@ void ToolRequest::add(const std::string& where, Fields& fields, std::string_view
   JsonInput function = JsonInput::object();
   function["name"] = name;
   if (description) function["description"] = *description;
-  // Some templates need a schema.
+  // Some chat templates require a schema.
   function["parameters"] = schema != nullptr ? *schema : JsonInput({{"type", "object"}});
   if (schema == nullptr) function["parameters"]["properties"] = JsonInput::object();
   JsonInput definition = JsonInput::object();

@@ -11,28 +11,28 @@
 
 namespace spectr::server {
 
-/// The tools of a request, and whether the answer must call one.
+/// The tools of a request and its tool choice.
 struct ToolRequest {
   enum class Choice { automatic, none, required };
 
   std::vector<Tool> tools = {};
   Choice choice = Choice::automatic;
   std::string named = {};             ///< the tool that must be called; empty: any
-  std::optional<bool> parallel = {};  ///< whether an answer may have several calls
+  std::optional<bool> parallel = {};  ///< true: an answer may have several calls
 
-  /// Whether the model is told of the tools.
+  /// Returns true if the tools are shown to the model.
   bool offered() const { return !tools.empty() && choice != Choice::none; }
 
-  /// Whether answers with these tools are constrained, see constraint_with_calls().
+  /// Returns true if the tools constrain answers; see constraint_with_calls().
   bool constrains() const;
 
-  /// Adds a tool: `name`, `description`, `strict` and the schema, which is called `schema_name`. `where`
-  /// names the tool in errors. Throws ApiError if the name is malformed or taken.
+  /// Adds a tool: `name`, `description`, `strict` and the schema, the field `schema_name`. `where` names the
+  /// tool in errors. Throws ApiError if the name is malformed or a duplicate.
   void add(const std::string& where, Fields& fields, std::string_view schema_name);
   /// Requires a call of the tool. Throws ApiError if there is no such tool.
   void require(std::string name);
 
-  /// Reads tools, tool_choice and parallel_tool_calls as /v1/chat/completions has them. Throws ApiError.
+  /// Reads tools, tool_choice and parallel_tool_calls of /v1/chat/completions. Throws ApiError.
   static ToolRequest read(Fields& fields);
 };
 

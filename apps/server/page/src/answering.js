@@ -1,4 +1,4 @@
-// Has answers written, as the server's events come in.
+// Requests answers and processes the events of their streams.
 import { connect } from "./connection.js";
 import { addMessage } from "./conversation.js";
 import { addTotals, TokenReader } from "./drafting.js";
@@ -8,9 +8,9 @@ import { requestFor, thinks } from "./requests.js";
 import { Failure, streamOf } from "./server.js";
 import { changed, state, update } from "./state.js";
 
-const keepEvery = 3000; // milliseconds, while an answer is being written
+const keepEvery = 3000; // in milliseconds, while an answer is streamed
 
-/** Takes up the events of one answer. */
+/** Applies the events of a stream to an answer. */
 class AnswerWriter {
   #answer;
   #running;
@@ -61,7 +61,7 @@ const endings = {
   stopped: "Stopped",
 };
 
-/** Writes an answer to the message `asked`, or goes on with the answer `continued`. */
+/** Generates an answer to the message `asked`, or continues the answer `continued`. */
 async function write(conversation, asked, continued) {
   if (state.running.has(conversation.id)) return;
   const answer =
@@ -92,25 +92,25 @@ async function write(conversation, asked, continued) {
 
 const question = (content, files) => ({ role: "user", content, ...(files?.length ? { files } : {}) });
 
-/** Sends a message of the user and has it answered. */
+/** Sends a user message and generates its answer. */
 export function send(text, files = []) {
   const conversation = state.current;
   return write(conversation, addMessage(conversation, conversation.leaf, question(text, files)));
 }
 
-/** Sends another text in the place of a message, with the same files; the old branch stays. */
+/** Sends an edited message with the same files as a new branch; the old branch is kept. */
 export function sendInstead(message, text) {
   const conversation = state.current;
   update({ editing: null });
   return write(conversation, addMessage(conversation, message.parent, question(text, message.files)));
 }
 
-/** Has a message answered that has no answer. */
+/** Generates an answer to a message that has none. */
 export function answerTo(message) {
   return write(state.current, message);
 }
 
-/** Puts another text in the place of an answer; the old one stays beside it. */
+/** Adds an edited version of an answer as its sibling; the old one is kept. */
 export function writeInstead(answer, content) {
   const conversation = state.current;
   const { reasoning } = splitReasoning(answer, thinks(state.server.props));
@@ -125,7 +125,7 @@ export function writeInstead(answer, content) {
   return preserve(conversation);
 }
 
-/** Has a message answered another time; the old answer stays beside the new one, unless it was but an error. */
+/** Regenerates the answer to a message. The old answer is kept, unless it consists of an error only. */
 export function answerAgain(answer) {
   const conversation = state.current;
   const asked = conversation.messages[answer.parent];
@@ -137,7 +137,7 @@ export function continueAnswer(answer) {
   return write(state.current, state.current.messages[answer.parent], answer);
 }
 
-/** Has the same answer written by plain decoding, unseen: how fast is the target alone? */
+/** Repeats the answer with plain decoding in the background, to measure the speed of the target alone. */
 export async function measurePlain(answer) {
   const conversation = state.current;
   const controller = new AbortController();

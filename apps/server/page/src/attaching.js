@@ -1,9 +1,9 @@
-// Files that will be sent with the next message: chosen, dropped or pasted.
+// Files to be sent with the next message: chosen, dropped or pasted.
 import { tell } from "./library.js";
 import { state, update } from "./state.js";
 import { readTextFile } from "./text_files.js";
 
-/** Attaches the text files of a list, and tells which others cannot be attached and why. */
+/** Attaches the text files of a list and reports which other files cannot be attached and why. */
 export async function attach(list) {
   const read = await Promise.allSettled(Array.from(list, readTextFile));
   const files = read.flatMap(({ value }) => value ?? []);
@@ -17,8 +17,8 @@ export function detach(file) {
 }
 
 /**
- * Attaches pasted files. A picture that comes along with text, as from a word processor or a spreadsheet, is left out: the
- * text is pasted.
+ * Attaches pasted files. Ignores a picture that is pasted together with text, as from a word processor or a spreadsheet;
+ * the text is pasted instead.
  */
 export function pasteFiles(event) {
   const { files, types } = event.clipboardData;
@@ -30,7 +30,7 @@ export function pasteFiles(event) {
 
 const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
 
-/** Takes files that are dropped anywhere on the page. Without this the browser would open them in its place. */
+/** Accepts files dropped anywhere on the page, which the browser would otherwise open instead of the page. */
 export function takeDrops() {
   const show = (dropping) => state.dropping !== dropping && update({ dropping });
   document.addEventListener("dragover", (event) => {

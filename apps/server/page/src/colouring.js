@@ -1,8 +1,8 @@
-// Rendered Markdown in the colours of tokens. Markdown leaves signs of its source out but keeps the order of its characters,
-// so that walking along both finds the token of each character that is shown.
+// Colours rendered Markdown by tokens. Markdown drops some characters of its source but preserves their order, so a parallel
+// walk along both finds the token of each visible character.
 import { sourceOf, textOf } from "./drafting.js";
 
-/** The characters of an answer with the tokens that they came from. */
+/** The text of an answer with a map from characters to tokens. */
 export class TokenText {
   constructor(tokens) {
     this.tokens = tokens;
@@ -11,7 +11,7 @@ export class TokenText {
     this.ends = tokens.map((token) => (end += textOf(token).length));
   }
 
-  /** The index of the token that wrote a character. */
+  /** Returns the index of the token that contains a character. */
   at(place) {
     let [low, high] = [0, this.ends.length - 1];
     while (low < high) {
@@ -23,7 +23,7 @@ export class TokenText {
   }
 }
 
-/** The nodes that have a colour: texts, and formulas as a whole. Signs of the page itself have none. */
+/** Yields the nodes to be coloured: texts and whole formulas, but no elements that the page adds. */
 function* leavesOf(node) {
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) yield child;
@@ -39,24 +39,24 @@ function colour(element, tokens, index) {
   element.dataset.index = index;
 }
 
-/** Goes along the source of a block from `at` to `end`. */
+/** Walks along the source of a block from `at` to `end`. */
 class Walk {
   constructor(source, at, end) {
     Object.assign(this, { source, at, end });
   }
 
-  /** The place of a character of the rendered text; null if it is none of the source's. */
+  /** Returns the source position of a rendered character; null if it is not from the source. */
   find(character) {
     const { text } = this.source;
     const place = text.indexOf(character, this.at);
     if (place < 0 || place >= this.end) return null;
-    // A rendered blank may be the page's own: it counts only next to the character before, or after the end of emphasis.
+    // The page may have added a blank: it counts only right after the last character, or after markers of emphasis.
     if (!character.trim() && !/^[*_~`]*$/.test(text.slice(this.at, place))) return null;
     this.at = place + 1;
     return place;
   }
 
-  /** The places of a part of the source that stands for one thing. */
+  /** Returns the position of a part of the source that is rendered as one element; null if it is not found. */
   findAll(raw) {
     const place = this.source.text.indexOf(raw, this.at);
     if (place < 0 || place >= this.end) return null;
@@ -65,7 +65,7 @@ class Walk {
   }
 }
 
-/** Parts of a rendered text, each with the index of its token or null. */
+/** Splits a rendered text into parts with the index of their token or null. */
 function partsOf(text, walk) {
   const parts = [];
   for (const character of text.split("")) {
@@ -89,13 +89,13 @@ function colourText(node, walk) {
   node.replaceWith(...parts);
 }
 
-/** A formula has the colour of its first token with a sign of the formula itself. */
+/** Colours a formula by its first token. */
 function colourFormula(node, walk) {
   const place = walk.findAll(node.dataset.tex);
   if (place !== null) colour(node, walk.source.tokens, walk.source.at(place));
 }
 
-/** Colours the element that shows the source from `begin` to `end`. */
+/** Colours the element that was rendered from the source between `begin` and `end`. */
 export function colourBlock(element, source, begin, end) {
   const walk = new Walk(source, begin, end);
   for (const node of [...leavesOf(element)]) {

@@ -1,4 +1,4 @@
-// Learns what the server offers, as soon as its models are loaded; until then nothing can be asked.
+// Fetches the server's properties as soon as its models are loaded. Nothing can be asked before that.
 import { fetchProps } from "./server.js";
 import { state, update } from "./state.js";
 
@@ -9,7 +9,7 @@ let latest = 0;
 const statusOf = (failure) =>
   failure.wait ? "loading" : [401, 403].includes(failure.status) ? "locked" : "away";
 
-/** Asks until there is an answer, or a key is wanted. A later call takes the place of an earlier one. */
+/** Retries until the server answers or requires a key. A later call supersedes an earlier one. */
 export async function connect() {
   const mine = (latest += 1);
   for (let wait = 1; mine === latest; wait = Math.min(2 * wait, longestWait)) {

@@ -1,27 +1,27 @@
-// A conversation is a tree of messages: an edited message, or an answer that was written again, stands beside the old one,
-// and nothing is lost. `leaf` is the end of the branch that is shown.
+// A conversation is a tree of messages. An edited message or a regenerated answer becomes a sibling of the old one, so
+// nothing is lost. `leaf` is the end of the branch that is shown.
 //
-// A message of the user may have `files` (see text_files.js).
+// User messages may have `files` (see text_files.js).
 //
-// A message of the assistant also has `finish` (why it ended; null while it is written), `error`, `usage`, `seed`, `tokens`
-// and `totals` (see drafting.js). `edited`: the user wrote it, or the beginning of it.
+// Assistant messages also have `finish` (stop reason; null while streaming), `error`, `usage`, `seed`, `tokens` and
+// `totals` (see drafting.js), and `edited` if the user wrote at least the beginning.
 import { splitReasoning } from "./reasoning.js";
 import { textWithFiles } from "./text_files.js";
 
-/** An id that nothing else has; also where the browser has no crypto.randomUUID, as on plain HTTP. */
+/** Returns a unique id. Works without crypto.randomUUID, which browsers lack on plain HTTP. */
 export function newId() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
 }
 
-/** mode: "chat", where the model sees the whole branch, or "completion", where it goes on with the last message. */
+/** mode: "chat" sends the whole branch to the model; "completion" continues the last message. */
 export function newConversation(mode, system) {
   const now = Date.now();
   return { id: newId(), title: "", created: now, changed: now, mode, system, leaf: null, messages: {} };
 }
 
-/** Adds a message below `parent` (an id, or null) and shows it. */
+/** Adds a message below `parent` (an id or null) and shows it. */
 export function addMessage(conversation, parent, fields) {
   const message = { id: newId(), parent, created: Date.now(), ...fields };
   conversation.messages[message.id] = message;
@@ -29,7 +29,7 @@ export function addMessage(conversation, parent, fields) {
   return message;
 }
 
-/** The messages from the first one to `end`. */
+/** Returns the messages from the first one to `end`. */
 export function pathTo(conversation, end = conversation.leaf) {
   const path = [];
   for (let at = conversation.messages[end]; at; at = conversation.messages[at.parent]) path.unshift(at);
@@ -39,19 +39,19 @@ export function pathTo(conversation, end = conversation.leaf) {
 const childrenOf = (conversation, id) =>
   Object.values(conversation.messages).filter((one) => one.parent === id);
 
-/** The message and those that stand beside it, oldest first. */
+/** Returns the message and its siblings, oldest first. */
 export function siblingsOf(conversation, message) {
   return childrenOf(conversation, message.parent);
 }
 
-/** Shows the branch that goes through this message, to its newest end. */
+/** Shows the branch through this message, to its newest leaf. */
 export function showBranch(conversation, message) {
   let end = message;
   for (let below = end; below; below = childrenOf(conversation, end.id).at(-1)) end = below;
   conversation.leaf = end.id;
 }
 
-/** Removes a message and all that follow it. Shows the version beside it, or else what comes before. Returns how many are gone. */
+/** Removes a message and its descendants. Shows a sibling, or else the parent. Returns the number of removed messages. */
 export function removeMessage(conversation, message) {
   const all = siblingsOf(conversation, message);
   const at = all.indexOf(message);
@@ -67,7 +67,7 @@ export function removeMessage(conversation, message) {
 
 const lengthOfTitle = 60;
 
-/** What the user called it, else the beginning of its first message. */
+/** Returns the title that the user chose, or the beginning of the first message. */
 export function titleOf(conversation) {
   if (conversation.title) return conversation.title;
   const first = pathTo(conversation).find((message) => message.role === "user");
@@ -75,7 +75,7 @@ export function titleOf(conversation) {
   return line.length > lengthOfTitle ? `${line.slice(0, lengthOfTitle - 1)}…` : line || "New chat";
 }
 
-/** Whether nothing came of it but an error: it is not sent with later messages. */
+/** Returns true if an answer consists of an error only. Such answers are not sent with later messages. */
 export const isUnanswered = (answer) => Boolean(answer?.error) && !answer.content && !answer.reasoning;
 
 function asSent(message, thinks) {
@@ -85,11 +85,11 @@ function asSent(message, thinks) {
   return reasoning ? { role, content: text, reasoning_content: reasoning } : { role, content: text };
 }
 
-/** An answer that is to be continued, in the parts in which the server sent it. */
+/** Returns an answer to be continued, with the parts that the server sent. */
 const asBegun = ({ role, content, reasoning }) =>
   reasoning ? { role, content, reasoning_content: reasoning } : { role, content };
 
-/** Adds a message to those that are sent. Chat templates want turns to alternate, so that questions without an answer are one. */
+/** Adds a message to those to be sent. Merges consecutive user messages, since chat templates require alternating roles. */
 function addSent(sent, message) {
   const last = sent.at(-1);
   if (message.role === "user" && last?.role === "user") last.content += `\n\n${message.content}`;
@@ -97,8 +97,8 @@ function addSent(sent, message) {
 }
 
 /**
- * The messages that ask for an answer to `end`, the system prompt first. Where `end` is an answer itself it is to be
- * continued, and is sent as it was written. thinks: see splitReasoning.
+ * Returns the messages that request an answer to `end`, beginning with the system prompt. If `end` is an answer, it is
+ * to be continued and sent unchanged. thinks: see splitReasoning.
  */
 export function messagesTo(conversation, end, thinks) {
   const path = pathTo(conversation, end.id);
@@ -111,7 +111,7 @@ export function messagesTo(conversation, end, thinks) {
   return sent;
 }
 
-/** Answers that were being written when the page was closed will not go on. */
+/** Marks answers that were being streamed when the page was closed as interrupted. */
 export function settle(conversation) {
   for (const message of Object.values(conversation.messages)) {
     if (message.role === "assistant" && message.finish === null) message.finish = "interrupted";

@@ -1,4 +1,4 @@
-// Copies text, also where the browser has no clipboard API, as on plain HTTP from another machine.
+// Copies text, even if the browser has no clipboard API, as on plain HTTP from another machine.
 
 function copyBySelection(text) {
   const field = document.createElement("textarea");
@@ -13,7 +13,7 @@ function copyBySelection(text) {
   return copied;
 }
 
-/** True: it is copied. */
+/** Returns true if the text was copied. */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

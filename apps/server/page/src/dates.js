@@ -1,4 +1,4 @@
-// Dates for people.
+// Formatting of dates.
 
 const dayOf = (time) => new Date(time).setHours(0, 0, 0, 0);
 const daysBetween = (time, now) => Math.round((dayOf(now) - dayOf(time)) / 86_400_000);
@@ -8,7 +8,7 @@ const dayAndMonth = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "s
 const month = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric" });
 const all = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short" });
 
-/** The heading under which something of that time is listed. */
+/** Returns the heading of the list for a time. */
 export function periodOf(time, now = Date.now()) {
   const days = daysBetween(time, now);
   if (days < 1) return "Today";
@@ -16,7 +16,7 @@ export function periodOf(time, now = Date.now()) {
   return days < 7 ? "Previous 7 days" : month.format(time);
 }
 
-/** The time of today, else the day. */
+/** Returns the time for today, otherwise the date. */
 export const shortDate = (time, now = Date.now()) =>
   (daysBetween(time, now) < 1 ? clock : dayAndMonth).format(time);
 

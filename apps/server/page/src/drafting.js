@@ -1,5 +1,5 @@
-// Where tokens came from, and what the statistics say. A token is kept as a list: its text, its source, its probability
-// under the draft and under the target, its block, and the milliseconds of decoding up to it.
+// Sources of tokens and statistics of drafting. A token is stored as a list: its text, its source, its probabilities
+// under the draft and the target, its block, and the decoding time in milliseconds up to it.
 const text = 0;
 const source = 1;
 const draft = 2;
@@ -17,7 +17,7 @@ export const sources = {
 export const textOf = (token) => token[text];
 export const sourceOf = (token) => token[source];
 
-/** Turns the API's token_details into tokens behind those of the same answer. Bytes of a character wait for its last ones. */
+/** Converts the API's token_details to tokens that follow those before. Bytes of a split character go to its last token. */
 export class TokenReader {
   #decoder = new TextDecoder();
   #last;
@@ -46,7 +46,7 @@ function percent(probability) {
     : `${(100 * probability).toExponential(1)} %`;
 }
 
-/** What the tip of a token says, in lines. */
+/** Returns the lines of a token's tooltip. */
 export function describe(token) {
   return [
     sources[token[source]]?.says ?? token[source],
@@ -54,7 +54,7 @@ export function describe(token) {
   ];
 }
 
-/** Of all blocks, the share in which a draft token was accepted at each place. */
+/** Returns, for each position in a block, the share of blocks in which a draft token was accepted there. */
 export function acceptanceOf(tokens) {
   const accepted = [];
   let blocks = 0;
@@ -72,7 +72,7 @@ export function acceptanceOf(tokens) {
   return Array.from(accepted, (count) => (count ?? 0) / blocks);
 }
 
-/** Adds what one request's last event tells to the totals of the answer, which may have been continued. */
+/** Adds the statistics of a request's last event to the totals of an answer, which may have been continued. */
 export function addTotals(totals, { timings, metrics }) {
   const { num_spec_steps, num_draft_tokens, num_accepted_draft_tokens, lossless, method, plan } =
     metrics.speculative_decoding;
@@ -89,7 +89,7 @@ export function addTotals(totals, { timings, metrics }) {
   };
 }
 
-/** Tokens per second of an answer: what the server tells, and until it does, what the tokens so far came to. */
+/** Returns the tokens per second of an answer: the server's value or, before it arrives, an estimate. */
 export function speedOf({ tokens = [], totals }) {
   if (totals?.ms > 0) return (1000 * totals.tokens) / totals.ms;
   const last = tokens.at(-1);
@@ -99,8 +99,8 @@ export function speedOf({ tokens = [], totals }) {
 const pointsOfCurve = 60;
 
 /**
- * The same as it ran, block by block, thinned to what a small picture shows. The time between blocks is known for the whole
- * answer only, and is spread over all of it: the end is `speedOf`.
+ * Returns the cumulative speed after each block, thinned out for a small chart. The time between blocks is known only for
+ * the whole answer and is distributed over all of them, so that the last value equals `speedOf`.
  */
 export function speedsOf(message) {
   const tokens = message.tokens ?? [];

@@ -1,4 +1,4 @@
-// Conversations as files: JSON holds all of them and can be taken in again, Markdown is one branch to read.
+// Export and import of conversations: JSON contains all of them and can be imported; Markdown is one branch to read.
 import { newId, pathTo, showBranch, titleOf } from "./conversation.js";
 import { openConversation, preserve, tell } from "./library.js";
 import { splitReasoning } from "./reasoning.js";
@@ -58,7 +58,7 @@ const numberOr = (value, fallback) => (Number.isFinite(value) ? value : fallback
 const isFile = (file) => isText(file?.name) && isText(file.text);
 const isToken = (token) => Array.isArray(token) && isText(token[0]) && isText(token[1]);
 
-/** Of a message in a file, what the page uses; null where it is none. */
+/** Returns the fields of an imported message that the page uses; null if it is invalid. */
 function readMessage(given, ids) {
   if (!given || !["user", "assistant"].includes(given.role) || !isText(given.content)) return null;
   const { role, content } = given;
@@ -91,7 +91,7 @@ function readMessage(given, ids) {
   };
 }
 
-/** A conversation of a file, under new ids, so that it takes the place of none. Parents come before their children. */
+/** Reads an imported conversation under new ids, so that it replaces none. Parents must precede their children. */
 function readConversation(given) {
   if (!given || typeof given.messages !== "object") return null;
   const list = Object.values(given.messages ?? {});
@@ -121,7 +121,7 @@ function readConversation(given) {
   return conversation;
 }
 
-/** Takes in the conversations of a file that was exported here. */
+/** Imports the conversations of a file that this page exported. */
 export async function importFile(file) {
   let given = null;
   try {

@@ -1,4 +1,4 @@
-// Code in colours: highlight.js with the languages that are asked for most.
+// Syntax highlighting of the most common languages with highlight.js.
 import highlight from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -37,10 +37,10 @@ highlight.registerAliases(["shell", "console"], { languageName: "bash" });
 
 const entities = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text as HTML shows it. */
+/** Escapes text for HTML. */
 export const escaped = (text) => text.replace(/[&<>"']/g, (character) => entities[character]);
 
-/** Code as HTML with classes for its colours, where its language is known. */
+/** Returns code as highlighted HTML if its language is known. */
 export function highlighted(code, language) {
   if (!highlight.getLanguage(language)) return escaped(code);
   return highlight.highlight(code, { language, ignoreIllegals: true }).value;

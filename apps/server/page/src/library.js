@@ -1,4 +1,4 @@
-// Conversations as a whole: opened, kept, renamed, cleared, deleted; what is taken away can be had back for a while.
+// Operations on conversations: open, store, rename, clear, delete. Deletions can be undone for some time.
 import { newConversation, removeMessage, settle, titleOf } from "./conversation.js";
 import { saveSettings } from "./settings.js";
 import { changed, state, update } from "./state.js";
@@ -8,7 +8,7 @@ const noticeTime = 12_000; // milliseconds
 const searchDelay = 150; // milliseconds
 const openedLast = "spectr.conversation";
 
-/** Tells something for a while; `act` is what its button does. */
+/** Shows a notice for some time. `act` is the action of its button. */
 export function tell(text, action, act) {
   const notice = { text, action, act };
   setTimeout(() => state.notice === notice && update({ notice: null }), noticeTime);
@@ -19,7 +19,7 @@ export async function refreshList() {
   update({ list: await listed() });
 }
 
-/** Keeps the conversation in the browser, unless it is empty or was deleted; says so where there is no room. */
+/** Stores the conversation in the browser, unless it is empty or deleted. Shows a notice if there is no space. */
 export async function preserve(conversation) {
   if (conversation.deleted) return;
   conversation.changed = Date.now();
@@ -34,7 +34,7 @@ export async function preserve(conversation) {
   await refreshList();
 }
 
-/** Stops the answer that is being written in this conversation. */
+/** Stops the answer that is being streamed in this conversation. */
 export function stopAnswer(conversation) {
   state.running.get(conversation.id)?.controller.abort();
 }
@@ -58,11 +58,11 @@ function show(conversation) {
   try {
     sessionStorage.setItem(openedLast, conversation.id);
   } catch {
-    // The page begins with a new one.
+    // Without storage, the page starts with a new conversation.
   }
 }
 
-/** An empty conversation; it is kept with its first message. */
+/** Starts an empty conversation. It is stored with its first message. */
 export function startConversation() {
   show(newConversation(state.current?.mode ?? "chat", state.settings.system));
 }
@@ -73,19 +73,19 @@ export async function openConversation(id) {
   if (conversation) show(open ?? settle(conversation));
 }
 
-/** The one that was open before the page was loaded anew, else an empty one. */
+/** Opens the conversation that was open before a reload, or an empty one. */
 export async function openLast() {
   let id = null;
   try {
     id = sessionStorage.getItem(openedLast);
   } catch {
-    // The browser keeps nothing.
+    // The browser provides no storage.
   }
   if (id) await openConversation(id);
   if (!state.current) startConversation();
 }
 
-/** Another tab has changed it. */
+/** Handles a change of a conversation by another tab. */
 export async function changedElsewhere(id) {
   await refreshList();
   if (state.current?.id !== id || state.running.has(id)) return;
@@ -100,7 +100,7 @@ export function rename(conversation, title) {
   return preserve(conversation);
 }
 
-/** Takes all messages away. */
+/** Removes all messages. */
 export async function clear(conversation) {
   stopAnswer(conversation);
   const { messages, leaf } = conversation;
@@ -113,7 +113,7 @@ export async function clear(conversation) {
   await preserve(conversation);
 }
 
-/** Deletes a message and those that follow it. */
+/** Deletes a message and its descendants. */
 export async function deleteMessage(conversation, message) {
   const { messages, leaf } = conversation;
   const count = removeMessage(conversation, message);
@@ -127,7 +127,7 @@ export async function deleteMessage(conversation, message) {
 
 let due = null;
 
-/** Searches the list for a text: in titles at once, and shortly after in messages. */
+/** Searches the list: titles immediately, messages after a short delay. */
 export function search(query) {
   clearTimeout(due);
   update({ query, found: null });
@@ -139,7 +139,7 @@ export function search(query) {
   }, searchDelay);
 }
 
-/** The part of the list that matches the search. */
+/** Returns the part of the list that matches the search. */
 export function listFound() {
   const needle = state.query.trim().toLowerCase();
   return state.list.filter(({ id, title }) => title.toLowerCase().includes(needle) || state.found?.has(id));
@@ -161,7 +161,7 @@ export async function deleteConversation(id) {
   });
 }
 
-/** Has something of the settings changed and kept. */
+/** Changes and stores settings. */
 export function changeSettings(change) {
   Object.assign(state.settings, change);
   saveSettings(state.settings);

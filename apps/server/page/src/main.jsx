@@ -1,4 +1,4 @@
-// The page at "/": begins here.
+// Entry point of the page at "/".
 import { render } from "preact";
 import { takeDrops } from "./attaching.js";
 import { connect } from "./connection.js";
@@ -14,7 +14,7 @@ function fitWindow() {
   update({ narrow: narrow.matches, sidebar: !narrow.matches });
 }
 
-/** Escape closes what lies over the conversation, else ends editing, else stops the answer. */
+/** Escape closes an overlay, else ends editing, else stops the answer. */
 function onEscape(event) {
   if (!isEscape(event) || event.defaultPrevented || document.querySelector(":popover-open")) return;
   if (state.narrow && (state.panel || state.sidebar)) {
@@ -26,7 +26,7 @@ function onEscape(event) {
   }
 }
 
-/** What is being written is kept as far as it has come. */
+/** Stores partial answers when the page is hidden. */
 function leave() {
   state.leaving = true;
   for (const { conversation } of state.running.values()) preserve(conversation);

@@ -1,5 +1,5 @@
-// Markdown as HTML that can do nothing: tags that a model writes are shown as text, pictures become links (nothing is
-// loaded), and what is left goes through DOMPurify.
+// Renders Markdown as safe HTML: tags in the text are shown literally, images become links (nothing is loaded), and the
+// result is sanitized by DOMPurify.
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { escaped, highlighted } from "./highlight.js";
@@ -23,7 +23,7 @@ const allowed = {
   ALLOWED_URI_REGEXP: mayLead,
 };
 
-/** A link that opens in another tab and tells it nothing; other schemes than those of the web lead nowhere. */
+/** Renders a link that opens in another tab without access to this page. Schemes other than web schemes are removed. */
 function link(href, text) {
   if (!mayLead.test(href)) return text;
   return `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${text}</a>`;
@@ -53,7 +53,7 @@ const renderer = {
   },
 };
 
-// Tags are part of the text around them, and never a block that ends Markdown.
+// Tags are treated as inline text and never as a block that ends Markdown.
 const tokenizer = { html: () => undefined };
 const marked = new Marked({ gfm: true, breaks: true, renderer, tokenizer }, formulas);
 const mostKept = 400;
@@ -69,8 +69,8 @@ function htmlOf(block) {
 }
 
 /**
- * The blocks of a text (paragraphs, lists, code …), each as HTML with the part of the text that it was made of. While a text
- * grows only its last block changes.
+ * Splits a text into blocks (paragraphs, lists, code …), each as HTML with the range of its source. While a text grows, only
+ * its last block changes.
  */
 export function blocksOf(text) {
   let end = 0;

@@ -1,10 +1,10 @@
-// Formulas in LaTeX: found in Markdown before it can take their signs for its own, and drawn by KaTeX.
+// LaTeX formulas: extracted before Markdown interprets their characters, and rendered by KaTeX.
 import katex from "katex";
 import "katex/contrib/copy-tex";
 import { Tokenizer } from "marked";
 import { escaped } from "./highlight.js";
 
-// The inside of a formula: no blank line, a backslash with what it stands before, and not the closing delimiter.
+// The body of a formula: no blank line, no closing delimiter; a backslash escapes the next character.
 const noBlankLine = String.raw`(?!\n[ \t]*\n)`;
 const until = (closing) => String.raw`(?:${noBlankLine}[^\\]|\\(?!${closing})[\s\S])+?`;
 const untilDollar = String.raw`(?:${noBlankLine}[^\\$]|\\[\s\S])+?`;
@@ -12,8 +12,8 @@ const untilDollar = String.raw`(?:${noBlankLine}[^\\$]|\\[\s\S])+?`;
 const brackets = String.raw`\\\[(?<brackets>${until(String.raw`\]`)})\\\]`;
 const dollars = String.raw`\$\$(?<dollars>${untilDollar})\$\$`;
 const parentheses = String.raw`\\\((?<parentheses>${until(String.raw`\)`)})\\\)`;
-// A dollar sign is a delimiter next to its formula, and never next to a word or a number outside. A number and words
-// without an operator are no formula either, so that prices stay text.
+// A dollar sign is a delimiter if it touches its formula and no word or number outside. A number followed by words
+// without an operator is not a formula, so that prices stay text.
 const price = String.raw`[\d.,]+\s[^=+*/^_\\<>$-]*\$`;
 const dollar = String.raw`\$(?![\s$]|${price})(?<dollar>(?:[^\\$\n${"`"}]|\\.)+?)(?<!\s)\$(?![\w$])`;
 
@@ -36,7 +36,7 @@ function tokenOf(type, match) {
 const renderer = ({ raw, text, display }) =>
   `<span class="${display ? "math display" : "math"}" data-tex="${escaped(text)}">${escaped(raw.trim())}</span>`;
 
-/** Extensions of marked: a formula between lines, and one within a line. */
+/** Extensions of marked for display and inline formulas. */
 const extensions = [
   {
     name: "formula",
@@ -61,10 +61,10 @@ const extensions = [
   },
 ];
 
-/** Masked texts without their formulas, and where formulas have been looked for from: few, as texts nest. */
+/** Cache of masked texts without formulas and where the search for formulas began; small, since texts nest. */
 const searched = new Map();
 
-/** The paragraph that marked has masked, of which `source` is the rest, with letters in place of formulas. */
+/** Returns the paragraph that marked has masked, with formulas replaced by letters. `source` is its rest. */
 function withoutFormulas(source, masked) {
   const begin = masked.length - source.length;
   const known = searched.get(masked);
@@ -82,7 +82,7 @@ function withoutFormulas(source, masked) {
   return text;
 }
 
-/** Signs of emphasis that belong to a formula do not end an emphasis that began before it. */
+/** Prevents emphasis markers inside a formula from closing an emphasis that began before it. */
 function emStrong(source, masked, previous) {
   return Tokenizer.prototype.emStrong.call(this, source, withoutFormulas(source, masked), previous);
 }
@@ -90,8 +90,8 @@ function emStrong(source, masked, previous) {
 export const formulas = { extensions, tokenizer: { emStrong } };
 
 /**
- * Draws the formulas of an element. Elements are made one by one, as the page's Content-Security-Policy forbids styles in
- * HTML. A formula with an error is shown as it was written.
+ * Renders the formulas of an element. Elements are created individually, since the page's Content-Security-Policy forbids
+ * styles in HTML. A formula with an error is shown unchanged.
  */
 export function drawFormulas(element) {
   for (const one of element.querySelectorAll(".math")) {

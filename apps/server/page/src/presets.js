@@ -1,7 +1,7 @@
-// Presets: settings of sampling, length and thinking under a name.
+// Named presets of settings for sampling, length and reasoning.
 import { freshSampling } from "./settings.js";
 
-/** Presets that are always there. They leave the system prompt as it is. */
+/** Built-in presets. They do not change the system prompt. */
 export const builtIn = [
   { name: "Server defaults", ...freshSampling() },
   { name: "Precise", ...freshSampling(), values: { temperature: 0.2, top_p: 0.9 } },
@@ -13,7 +13,7 @@ const fields = Object.keys(freshSampling());
 const pick = (source, names) => Object.fromEntries(names.map((name) => [name, source[name]]));
 
 const isChosen = (value) => value !== undefined && value !== "";
-/** The same text for the same settings, in whatever order they were chosen. */
+/** Returns the same text for equal settings, independent of the order in which they were set. */
 const canonical = (value) =>
   value !== null && typeof value === "object"
     ? Object.keys(value)
@@ -28,16 +28,16 @@ const fieldsOf = (preset) => ("system" in preset ? ["system", ...fields] : field
 const holds = (settings, preset) =>
   fieldsOf(preset).every((name) => canonical(settings[name]) === canonical(preset[name]));
 
-/** All presets, the user's last. */
+/** Returns all presets, the user's last. */
 export const presetsOf = (settings) => [...builtIn, ...settings.presets];
 
-/** The preset that the settings equal, the user's first; undefined if there is none. */
+/** Returns the preset that equals the settings, preferring the user's; undefined if there is none. */
 export const currentPreset = (settings) => presetsOf(settings).findLast((one) => holds(settings, one));
 
-/** The settings that choosing a preset changes. */
+/** Returns the settings that a preset changes. */
 export const choosePreset = (preset) => structuredClone(pick(preset, fieldsOf(preset)));
 
-/** The user's presets with the settings under a name, which replaces one of that name. Null if a built-in preset has it. */
+/** Returns the user's presets with the settings added or replaced under a name; null if a built-in preset has it. */
 export function withPreset(settings, name) {
   if (builtIn.some((one) => one.name === name)) return null;
   const preset = structuredClone({ name, ...pick(settings, ["system", ...fields]) });

@@ -1,10 +1,10 @@
-// What a model thinks before it speaks: a field of its own (`reasoning_content`), or the beginning of its text between tags.
+// Reasoning of a model: a separate field (`reasoning_content`), or the beginning of its text between tags.
 const opening = "<think>";
 const closing = "</think>";
 
 /**
- * Splits an answer into `reasoning` and `text`. thinks: whether the model's chat template knows the tags; it may have
- * written the opening one itself, so that only the closing one is part of the answer.
+ * Splits an answer into `reasoning` and `text`. thinks: the model's chat template uses the tags; it may have written
+ * the opening tag itself, so that the answer contains only the closing one.
  */
 export function splitReasoning({ content, reasoning = "", finish }, thinks) {
   if (reasoning) return { reasoning, text: content };

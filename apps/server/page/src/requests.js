@@ -1,14 +1,14 @@
-// What is sent to have an answer written.
+// Requests for answers.
 import { messagesTo, pathTo } from "./conversation.js";
 import { fieldsOf } from "./settings.js";
 import { textWithFiles } from "./text_files.js";
 
-/** Whether the model's template knows tags around what the model thinks. */
+/** Returns true if the model's chat template uses tags around reasoning. */
 export const thinks = (props) => Boolean(props?.chat_template?.includes("</think>"));
 
 /**
- * Path and body that ask for an answer to the message `end`; where that is an answer itself, for more of it. Throws an
- * Error for the user where a setting cannot be sent.
+ * Returns path and body of a request for an answer to the message `end`, or, if it is an answer, for its continuation.
+ * Throws an Error with a user-facing message if a setting is invalid.
  */
 export function requestFor(conversation, end, settings, props) {
   const chat = conversation.mode === "chat";

@@ -1,6 +1,6 @@
-// What the page asks of the server. Paths are relative, so that it works below any folder of a proxy.
+// Requests to the server. Paths are relative, so that the page also works below a path prefix of a proxy.
 
-/** A request that failed: status (0: no answer), type as the server names it, and its message. */
+/** A failed request: HTTP status (0 if there was no answer), error type of the server, and message. */
 export class Failure extends Error {
   constructor(message, { status = 0, type = "connection_error" } = {}) {
     super(message);
@@ -24,7 +24,7 @@ async function request(path, key, options = {}) {
   }
 }
 
-/** What the server is and offers; wait: seconds after which to ask again, where it is not ready. */
+/** Fetches the server's properties. `wait` of a failure: seconds until a retry, if it is not ready. */
 export async function fetchProps(key) {
   const response = await request("props", key);
   if (response.ok) return response.json();
@@ -33,7 +33,7 @@ export async function fetchProps(key) {
   throw failure;
 }
 
-/** The chunks of the answer's body; a connection that breaks is a failure like others. */
+/** Yields the chunks of a response body. Throws a Failure if the connection breaks. */
 async function* chunksOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
@@ -45,7 +45,7 @@ async function* chunksOf(response) {
   }
 }
 
-/** The events of a stream, one object after the other. Throws a Failure, or the AbortError of `signal`. */
+/** Yields the events of a stream as objects. Throws a Failure, or the AbortError of `signal`. */
 export async function* streamOf(path, body, { key, signal }) {
   const response = await request(path, key, {
     method: "POST",

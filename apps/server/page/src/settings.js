@@ -1,9 +1,9 @@
-// What can be chosen, and the part of a request that says it. What nobody chose is not sent: the server then goes by its
-// own settings, and the page shows them.
+// Settings and the request fields that they set. Unset values are not sent, so that the server's own settings apply; the
+// page shows these.
 
 const whole = { step: 1 };
 
-/** name: as the API has it; slider: its range, where a field alone is not handy. max of a slider may depend on the context. */
+/** name: as in the API; slider: its range, if a field alone is impractical. max of a slider may depend on the context. */
 export const numbers = [
   {
     name: "temperature",
@@ -37,7 +37,7 @@ export const limit = {
 };
 export const seed = { name: "seed", label: "Seed", min: 0, ...whole, placeholder: "random" };
 
-/** Fields that are written as JSON. */
+/** Fields that are entered as JSON. */
 export const objects = [
   { name: "logit_bias", label: "Logit bias", example: '{"198": -2}' },
   {
@@ -50,7 +50,7 @@ export const objects = [
 
 const place = "spectr.settings";
 
-/** Settings of sampling, length and thinking, as long as nobody chose any. */
+/** Returns unset settings of sampling, length and reasoning. */
 export const freshSampling = () => ({ values: {}, stop: "", ignoreEos: false, json: {} });
 
 const fresh = () => ({
@@ -60,11 +60,11 @@ const fresh = () => ({
   ...freshSampling(),
   speculative: null,
   presets: [],
-  /** Whether the drafting view shows Markdown. */
+  /** The drafting view shows Markdown. */
   markdown: false,
 });
 
-/** What was chosen last time; the beginning where nothing was, or where the browser keeps nothing. */
+/** Loads the stored settings; returns the defaults if there are none or the browser has no storage. */
 export function loadSettings() {
   try {
     return { ...fresh(), ...JSON.parse(localStorage.getItem(place) ?? "{}") };
@@ -73,23 +73,23 @@ export function loadSettings() {
   }
 }
 
-/** Keeps them as far as the browser does. */
+/** Stores the settings if the browser has storage. */
 export function saveSettings(settings) {
   try {
     localStorage.setItem(place, JSON.stringify(settings));
   } catch {
-    // They hold until the page is closed.
+    // They are lost when the page is closed.
   }
 }
 
-/** The server's own value of a number; undefined: it has none. */
+/** Returns the server's default of a number; undefined if it has none. */
 export function defaultOf(name, props) {
   const params = props?.default_generation_settings?.params ?? {};
   if (name !== "max_tokens") return params[name];
   return params.n_predict > 0 ? params.n_predict : undefined;
 }
 
-/** The object that a JSON field holds; undefined where it is empty. Throws where it holds anything else. */
+/** Parses the object of a JSON field; undefined if it is empty. Throws for anything else. */
 export function parsedObject(text) {
   if (!text?.trim()) return undefined;
   const value = JSON.parse(text);
@@ -99,11 +99,11 @@ export function parsedObject(text) {
 
 const variables = "chat_template_kwargs";
 
-/** The variable with which the model's chat template switches thinking; undefined if it has none. */
+/** Returns the chat template's variable that switches reasoning; undefined if there is none. */
 export const thinkingSwitch = (props) =>
   /(?<![.\w'"])(enable_thinking|thinking)\b/.exec(props?.chat_template ?? "")?.[1];
 
-/** Whether thinking was chosen to be on or off; undefined if the model decides, null if the variables are no JSON object. */
+/** Returns whether reasoning is on or off; undefined if the model decides, null if the variables are not a JSON object. */
 export function thinkingOf(settings, variable) {
   try {
     return parsedObject(settings.json[variables])?.[variable];
@@ -112,7 +112,7 @@ export function thinkingOf(settings, variable) {
   }
 }
 
-/** The JSON fields with thinking on or off, or undefined to let the model decide. */
+/** Returns the JSON fields with reasoning on or off; undefined lets the model decide. */
 export function withThinking({ json }, variable, thinking) {
   const others = parsedObject(json[variables]);
   const all = { ...others, [variable]: thinking };
@@ -133,14 +133,14 @@ function jsonFields(settings, chat) {
   return fields;
 }
 
-/** Lines of stop words; a line break in one is written as \n. */
+/** Parses stop strings, one per line. A line break in one is written as \n. */
 const stopWords = (text) =>
   text
     .split("\n")
     .filter(Boolean)
     .map((word) => word.replaceAll("\\n", "\n"));
 
-/** The fields of a request but for its text. Throws an Error whose message is for the user. */
+/** Returns the request fields except the prompt. Throws an Error with a user-facing message. */
 export function fieldsOf(settings, chat) {
   const fields = { ...settings.values, ...jsonFields(settings, chat) };
   const stop = stopWords(settings.stop);

@@ -1,24 +1,24 @@
-// How drafts are made: the method, the plan, K draft sequences of L tokens each, as the request's field `speculative` says it.
+// Speculation settings: the method, the plan, and K draft sequences of L tokens each, as in the request field `speculative`.
 
 const usual = { drafts: 4, length: 4 };
 
-/** What holds: what was chosen here, else what the server was started with. */
+/** Returns the settings in effect: those chosen here, or else the server's. */
 export function speculationOf(settings, props) {
   return (
     settings.speculative ?? props?.default_generation_settings?.params?.speculative ?? { method: "plain" }
   );
 }
 
-/** The method of that name, as the server tells it: summary, plan (empty: it has none), lossless, drafts. */
+/** Returns the server's description of a method: summary, plan (empty if it has none), lossless, drafts. */
 export const ruleOf = (props, method) => props?.methods.find((rule) => rule.name === method);
 
-/** Whether the server is known to have no draft model. */
+/** Returns true if the server is known to have no draft model. */
 export const lacksDraftModel = (props) => props?.draft_models === 0;
 
-/** Methods that choose the shape of drafts themselves, or have none. */
+/** Returns true for methods that choose the draft shape themselves or do not draft. */
 export const choosesShape = (method) => ["plain", "auto"].includes(method);
 
-/** K and L, also where the method has not told them. */
+/** Returns K and L, with defaults if the method does not report them. */
 export const shapeOf = (speculation) => ({ ...usual, ...speculation });
 
 function withTree(speculation) {
@@ -27,7 +27,7 @@ function withTree(speculation) {
   return { ...speculation, tree: [drafts, ...Array(length - 1).fill(1)] };
 }
 
-/** Another method, with the shape that was chosen before. */
+/** Selects another method and keeps the previous draft shape. */
 export function chooseMethod(settings, props, method) {
   const { drafts, length } = shapeOf(speculationOf(settings, props));
   const plan = ruleOf(props, method)?.plan;
@@ -35,7 +35,7 @@ export function chooseMethod(settings, props, method) {
   settings.speculative = withTree({ method, drafts, length, ...(plan ? { plan } : {}) });
 }
 
-/** Another plan, K or L of the same method; what else it was told stays. */
+/** Selects another plan, K or L for the same method. Other settings are kept. */
 export function chooseShape(settings, props, change) {
   settings.speculative = withTree({ ...shapeOf(speculationOf(settings, props)), ...change });
 }

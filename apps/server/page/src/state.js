@@ -1,31 +1,31 @@
-// All that the page knows and shows. Whoever changes it calls `update` or `changed`, and the page is drawn anew with the next frame.
+// The state of the page. Code that changes it must call `update` or `changed`, which renders the page in the next frame.
 import { loadSettings } from "./settings.js";
 
 export const state = {
-  /** status: "connecting", "loading", "ready", "locked" (a key is wanted), "away"; message: why; props: as the server tells. */
+  /** status: "connecting", "loading", "ready", "locked" (key required), "away"; message: reason; props: the server's /props. */
   server: { status: "connecting", message: "", props: null },
   settings: loadSettings(),
-  /** Whether the page is being left: what fails now fails because of that. */
+  /** True while the page is being closed, which makes pending requests fail. */
   leaving: false,
-  /** Whether conversations outlive the page. */
+  /** True if conversations are stored in the browser. */
   keeps: true,
-  /** What the list shows, newest first: id, title and time. */
+  /** Entries of the conversation list, newest first: id, title and time. */
   list: [],
-  /** The conversation that is open. */
+  /** The open conversation. */
   current: null,
-  /** What the list is searched for, and the ids of conversations whose messages contain it (null: not known yet). */
+  /** Search text of the list, and the ids of conversations with matching messages (null: not known yet). */
   query: "",
   found: null,
-  /** By the id of the conversation: the answer that is being written, what stops it, and how far its prompt has come. */
+  /** By conversation id: the answer being streamed, its AbortController, and the progress of its prompt. */
   running: new Map(),
-  /** The text in the field at the bottom, and the files beside it; whether files are dragged over the page. */
+  /** Unsent text and attached files; `dropping` is true while files are dragged over the page. */
   unsent: "",
   files: [],
   dropping: false,
-  /** The message that is being edited, and whether the title is. */
+  /** The message that is being edited, and whether the title is being edited. */
   editing: null,
   renaming: false,
-  /** Whether tokens are coloured; the answer whose statistics are told, or null for the last one. */
+  /** True if tokens are coloured; the answer whose statistics are shown, or null for the last one. */
   drafting: false,
   chosen: null,
   measuring: null,
@@ -33,28 +33,28 @@ export const state = {
   panel: null,
   sidebar: false,
   narrow: false,
-  /** A short message with something to do about it: text, action, act. */
+  /** A short notice with an optional action: text, action, act. */
   notice: null,
-  /** What a screen reader is told. */
+  /** Text announced to screen readers. */
   announcement: "",
 };
 
 let draw = () => {};
 let due = false;
 
-/** Names the function that draws the page. */
+/** Sets the function that renders the page. */
 export function drawWith(render) {
   draw = render;
   changed();
 }
 
-/** Changes some of the state. */
+/** Changes part of the state. */
 export function update(change) {
   Object.assign(state, change);
   changed();
 }
 
-/** Has the page drawn with the next frame. */
+/** Schedules rendering in the next frame. */
 export function changed() {
   if (due) return;
   due = true;

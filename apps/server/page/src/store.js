@@ -1,5 +1,5 @@
-// Conversations in the browser's IndexedDB: what the list shows apart from the conversations themselves, of which only
-// those that are open are read. Where the browser keeps nothing (some private windows) they live as long as the page.
+// Conversations in the browser's IndexedDB. List entries are stored separately, so that only open conversations are
+// read. If the browser has no storage (some private windows), conversations are kept in memory.
 
 const stores = ["list", "conversations"];
 const memory = new Map();
@@ -18,7 +18,7 @@ const committed = (transaction) =>
     transaction.onabort = transaction.onerror = () => reject(transaction.error);
   });
 
-/** Opens it, and calls `tell` with the id of what another tab has changed. False: nothing outlives the page. */
+/** Opens the store. Calls `tell` with ids of conversations changed by other tabs. Returns false without storage. */
 export async function openStore(tell) {
   if (others) others.onmessage = (message) => tell(message.data);
   try {
@@ -36,13 +36,13 @@ export async function openStore(tell) {
 
 const newestFirst = (list) => list.sort((a, b) => b.changed - a.changed);
 
-/** Id, title and time of every conversation, newest first. */
+/** Returns id, title and time of all conversations, newest first. */
 export async function listed() {
   if (!database) return newestFirst([...memory.values()].map((one) => one.entry));
   return newestFirst(await finished(database.transaction("list").objectStore("list").getAll()));
 }
 
-/** The conversation; undefined where there is none. */
+/** Returns the conversation; undefined if it does not exist. */
 export async function loaded(id) {
   if (!database) return memory.get(id)?.conversation;
   return finished(database.transaction("conversations").objectStore("conversations").get(id));
@@ -51,7 +51,7 @@ export async function loaded(id) {
 const contains = ({ messages }, needle) =>
   Object.values(messages).some((message) => message.content.toLowerCase().includes(needle));
 
-/** The ids of the conversations in whose messages the needle occurs, which is in lower case. */
+/** Returns the ids of conversations whose messages contain the needle. Requires: needle in lower case. */
 export async function idsContaining(needle) {
   const ids = new Set();
   const look = (conversation) => contains(conversation, needle) && ids.add(conversation.id);
@@ -78,7 +78,7 @@ async function put(conversation, entry) {
   try {
     transaction.objectStore("list").put(entry);
     transaction.objectStore("conversations").put(conversation);
-    transaction.commit(); // at once, as the page may be closing
+    transaction.commit(); // immediately, since the page may be closing
   } catch (failed) {
     done.catch(() => {});
     throw failed;
@@ -92,8 +92,8 @@ function withoutTokens(conversation) {
 }
 
 /**
- * Keeps a conversation under the title that the list shows. Where there is no room for all of it, its texts are kept
- * without where each token came from; throws where there is none for these either.
+ * Stores a conversation under its title in the list. If there is not enough space, stores it without token details;
+ * throws if that fails, too.
  */
 export async function keep(conversation, title) {
   const entry = { id: conversation.id, title, changed: conversation.changed };

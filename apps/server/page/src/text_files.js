@@ -1,7 +1,7 @@
-// Text files that are part of a message: how they are read, and how they are sent.
+// Text files in messages: reading and sending them.
 
 const maxBytes = 1 << 20;
-const controls = /[\0-\x06\x0e-\x1a]/; // characters that no text file has
+const controls = /[\0-\x06\x0e-\x1a]/; // control characters that text files do not contain
 
 const isImage = ({ type }) => type.startsWith("image/") && type !== "image/svg+xml";
 
@@ -14,7 +14,7 @@ function decode(bytes) {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/** Reads a text file as `{ name, text }`. Throws an Error whose message is for the user if it is anything else. */
+/** Reads a text file as `{ name, text }`. Throws an Error with a user-facing message for any other file. */
 export async function readTextFile(file) {
   const { name, size } = file;
   if (isImage(file)) throw new Error(`“${name}” is an image. Only text files can be attached.`);
@@ -33,13 +33,13 @@ export async function readTextFile(file) {
   return { name, text };
 }
 
-/** A number of bytes for people. */
+/** Formats a number of bytes. */
 export function sizeName(bytes) {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** The text in a fence that is longer than any in it. */
+/** Encloses the text in a fence longer than any fence in it. */
 function fenced(text, language) {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = "`".repeat(longest + 1);
@@ -51,7 +51,7 @@ function asBlock({ name, text }) {
   return `File: ${name.replace(/\p{Cc}+/gu, " ")}\n\n${fenced(text, language)}`;
 }
 
-/** The text of a message of the user with its files before it: in a chat as named blocks, else as they stand. */
+/** Returns the text of a user message preceded by its files: as named blocks in a chat, else unchanged. */
 export function textWithFiles({ content, files = [] }, chat) {
   if (!chat) return [...files.map((file) => file.text), content].join("");
   return [...files.map(asBlock), content].filter((part) => part.trim()).join("\n\n");

@@ -32,7 +32,7 @@ const notes = {
   edited: "Edited.",
 };
 
-/** Why the answer ended where that is not its own end, and that it is empty where it is. */
+/** Explains why the answer ended early, or that it is empty. */
 function Ending({ answer, last, empty }) {
   const { finish, error } = answer;
   if (finish === null || error) return null;
@@ -57,7 +57,7 @@ function Ending({ answer, last, empty }) {
   );
 }
 
-/** How fast the answer came, and what drafting brought, in one line that leads to more of it. */
+/** One line with speed and drafting statistics of the answer, which opens the details. */
 function Speed({ answer }) {
   const { totals, tokens } = answer;
   const speed = speedOf(answer);
@@ -78,7 +78,7 @@ function Speed({ answer }) {
   );
 }
 
-/** The text of an answer: with its tokens in colours in the drafting view, where they can be Markdown, too. */
+/** The text of an answer. The drafting view colours its tokens and can render them as Markdown. */
 function Text({ answer, text }) {
   const { tokens } = answer;
   if (!state.drafting || !tokens?.length) return <Markdown text={text} />;
@@ -100,7 +100,7 @@ function Actions({ answer, text, last }) {
   );
 }
 
-/** An answer of the model. last: nothing follows it. */
+/** An answer of the model. last: it is the last message. */
 export function Answer({ answer, last }) {
   const running = state.running.get(state.current.id);
   const writing = running?.answer === answer;

@@ -1,4 +1,4 @@
-// The two charts, as SVG; what they show is also said in words.
+// Two SVG charts. Their contents are also described in words.
 const width = 280;
 const height = 120;
 
@@ -12,7 +12,7 @@ function Chart({ label, children }) {
 
 const percent = (share) => Math.round(100 * share);
 
-/** shares: of the blocks, how many accepted a draft token at each place. */
+/** shares: for each position, the share of blocks in which a draft token was accepted there. */
 export function AcceptanceChart({ shares }) {
   const base = height - 18;
   const step = width / Math.max(shares.length, 4);
@@ -50,7 +50,7 @@ export function AcceptanceChart({ shares }) {
   );
 }
 
-/** speeds: tokens per second as they ran; plain: of plain decoding, or undefined. */
+/** speeds: cumulative tokens per second by block; plain: speed of plain decoding, or undefined. */
 export function SpeedChart({ speeds, plain }) {
   const base = height - 4;
   const max = Math.max(...speeds, plain ?? 0, 1) * 1.2;

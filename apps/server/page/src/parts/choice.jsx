@@ -1,4 +1,4 @@
-/** A choice among names. options: names, or pairs of a value and its label. */
+/** A selection among names. options: names, or pairs of a value and its label. */
 export function Choice({ id, label, value, options, disabled, describedBy, change }) {
   return (
     <div>

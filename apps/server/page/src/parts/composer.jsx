@@ -11,7 +11,7 @@ import { Icon, IconButton } from "./icon.jsx";
 
 const tallest = 240; // pixels
 
-/** Makes a field as tall as its text, within bounds. */
+/** Adjusts the height of a field to its text, within limits. */
 export function fitHeight(field) {
   field.style.height = "auto";
   field.style.height = `${Math.min(field.scrollHeight + 2, tallest)}px`;
@@ -19,7 +19,7 @@ export function fitHeight(field) {
 
 const count = new Intl.NumberFormat("en");
 
-/** How much of the context the branch that is shown takes, as the server counted it last. */
+/** Shows the share of the context that the shown branch uses, as last reported by the server. */
 function Context() {
   const total = state.server.props?.n_ctx;
   const used = pathTo(state.current).findLast((message) => message.usage)?.usage.total_tokens;
@@ -59,10 +59,10 @@ function AttachButton() {
 
 const nameOf = (thinking) => ({ true: "on", false: "off" })[thinking] ?? "auto";
 
-/** What a click chooses next: off, on, and then the model's own way again. */
+/** The value that a click selects next: off, on, then the model's default. */
 const nextOf = (thinking) => ({ undefined: false, false: true })[thinking];
 
-/** Switches thinking, where the model's chat template can. */
+/** Toggles reasoning if the model's chat template supports it. */
 function Thinking() {
   const { settings, server, current } = state;
   const variable = thinkingSwitch(server.props);

@@ -21,7 +21,7 @@ const items = [
 
 const step = { ArrowDown: 1, ArrowUp: -1 };
 
-/** A button that opens what can be done with a conversation. place: tells its ids from those of another menu for the same one. */
+/** A menu button for a conversation. place: makes ids unique if several menus for the same conversation exist. */
 export function ConversationMenu({ id, title, place = "header" }) {
   const button = useRef();
   const menu = useRef();

@@ -22,7 +22,7 @@ const shapes = [
   { name: "length", label: "Tokens per draft L", min: 1, max: 64, step: 1, slider: 8 },
 ];
 
-/** How the next answers are decoded. */
+/** Settings of the decoding of future answers. */
 function Method() {
   const {
     settings,
@@ -142,13 +142,13 @@ function Statistics({ answer }) {
   );
 }
 
-/** The chosen answer, else the last one of the branch that is shown. */
+/** Returns the chosen answer, or the last one of the branch that is shown. */
 function answerShown() {
   const answers = pathTo(state.current).filter((message) => message.role === "assistant");
   return answers.find((answer) => answer.id === state.chosen) ?? answers.at(-1);
 }
 
-/** Says that there is no draft model, and what can be done about it. */
+/** Explains that there is no draft model and how to add one. */
 function NoDraftModel() {
   const { props } = state.server;
   if (!lacksDraftModel(props)) return null;

@@ -6,8 +6,8 @@ import { fitHeight } from "./composer.jsx";
 const withControl = (event) => isEnter(event) && (event.ctrlKey || event.metaKey);
 
 /**
- * Edits a text in its place. save: is told the new text; label, action: the names of the field and of the button that saves.
- * lines: Enter starts a line, and saves only with Ctrl or ⌘. mayBeEmpty: the text is not all there is.
+ * Edits a text in place. save: receives the new text; label, action: names of the field and of the save button; lines: Enter
+ * inserts a line break, only Ctrl or ⌘ with Enter saves; mayBeEmpty: allows an empty text.
  */
 export function Editor({ text, label, action, lines = false, mayBeEmpty = false, save }) {
   const field = useRef();

@@ -10,11 +10,11 @@ function titleOf({ status, type }) {
   return status === 0 ? "The server cannot be reached" : "This could not be answered";
 }
 
-/** Whether a setting may be at fault: the server refused a field, or the page could not send it. */
+/** Returns true if a setting may be the cause: the server rejected a field, or the page could not send it. */
 const mayBeSetting = ({ status, type }) =>
   type !== "exceed_context_size_error" && [400, undefined].includes(status);
 
-/** What went wrong with an answer, in its place, and what can be done about it. */
+/** Shows the error of an answer in its place, and possible remedies. */
 export function ErrorCard({ answer, last }) {
   const { error } = answer;
   const again = () => (answer.content ? continueAnswer(answer) : answerAgain(answer));

@@ -13,7 +13,7 @@ function Label({ file }) {
   );
 }
 
-/** The files that the next message will have; remove: is told which one to leave out. */
+/** The files attached to the next message. remove: called with the file to remove. */
 export function ChosenFiles({ files, remove }) {
   if (!files.length) return null;
   return (
@@ -28,7 +28,7 @@ export function ChosenFiles({ files, remove }) {
   );
 }
 
-/** The files of a message that was sent; each shows its text on a click. */
+/** The files of a sent message. A click shows a file's text. */
 export function SentFiles({ files = [] }) {
   return files.map((file, i) => (
     <details key={i} class="file">

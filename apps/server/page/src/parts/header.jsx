@@ -31,7 +31,7 @@ function TitleField({ conversation }) {
   );
 }
 
-/** The drafting view: tokens in colours, and on a wide window the statistics beside them. */
+/** Toggles the drafting view: coloured tokens and, in a wide window, the statistics panel. */
 function toggleDrafting() {
   const drafting = !state.drafting;
   const beside = drafting && !state.narrow ? "drafting" : null;

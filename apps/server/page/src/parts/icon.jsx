@@ -1,4 +1,4 @@
-// The page's icons: lines in a square of 24.
+// The icons of the page, drawn as lines on a 24 × 24 grid.
 const lines = {
   add: "M12 5v14M5 12h14",
   again: "M19.5 12a7.5 7.5 0 1 1-2.2-5.3L20 9M20 4v5h-5",
@@ -24,7 +24,7 @@ const lines = {
   theme: "M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16",
 };
 
-/** Decoration: what a button does is said by its name. */
+/** A decorative icon, hidden from screen readers; the button's name describes it. */
 export function Icon({ name }) {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">
@@ -33,7 +33,7 @@ export function Icon({ name }) {
   );
 }
 
-/** A button that shows an icon alone; its name is its tip, too. */
+/** A button with only an icon. Its name is also its tooltip. */
 export function IconButton({ icon, name, class: kind = "", ...rest }) {
   return (
     <button type="button" class={`quiet ${kind}`} aria-label={name} title={name} {...rest}>

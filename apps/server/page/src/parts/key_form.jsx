@@ -2,7 +2,7 @@ import { changeSettings } from "../library.js";
 import { connect } from "../connection.js";
 import { state } from "../state.js";
 
-/** Asks for the server's key; `then` goes on once the server has taken it. */
+/** Asks for the server's key. Calls `then` when the server has accepted it. */
 export function KeyForm({ then }) {
   const submit = async (event) => {
     event.preventDefault();

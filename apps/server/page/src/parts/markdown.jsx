@@ -3,11 +3,11 @@ import { colourBlock, TokenText } from "../colouring.js";
 import { blocksOf } from "../markdown.js";
 import { drawFormulas } from "../math.js";
 
-/** A block of Markdown; source: TokenText whose colours the part from `begin` to `end` has, or nothing. */
+/** A block of Markdown. source: TokenText that colours its range from `begin` to `end`, or undefined. */
 function Block({ html, source, begin, end }) {
   const block = useRef();
   useLayoutEffect(() => {
-    block.current.innerHTML = html; // it went through DOMPurify
+    block.current.innerHTML = html; // sanitized by DOMPurify
     if (source) colourBlock(block.current, source, begin, end);
     drawFormulas(block.current);
   }, [html, source && Math.min(source.text.length, end)]);
@@ -25,7 +25,7 @@ export function Markdown({ text }) {
   );
 }
 
-/** Markdown in the colours of the tokens that it came from. */
+/** Markdown coloured by its tokens. */
 export function ColouredMarkdown({ text, tokens }) {
   const count = tokens.length;
   const source = useMemo(() => new TokenText(tokens), [tokens, count]);

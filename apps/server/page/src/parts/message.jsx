@@ -8,7 +8,7 @@ import { Editor } from "./editor.jsx";
 import { SentFiles } from "./files.jsx";
 import { IconButton } from "./icon.jsx";
 
-/** Steps through messages that stand in each other's place. */
+/** Switches between siblings of a message. */
 export function Branches({ message }) {
   const all = siblingsOf(state.current, message);
   const at = all.indexOf(message);
@@ -38,7 +38,7 @@ export function CopyButton({ text }) {
   return <IconButton icon={copied ? "done" : "copy"} name={copied ? "Copied" : "Copy"} onClick={copy} />;
 }
 
-/** Edits or deletes a message, while nothing is being written in its conversation. */
+/** Buttons to edit or delete a message. Disabled while an answer is being streamed. */
 export function ChangeButtons({ message }) {
   const busy = state.running.has(state.current.id);
   return (
@@ -54,7 +54,7 @@ export function ChangeButtons({ message }) {
   );
 }
 
-/** A message of the user. last: nothing follows it, so that it may be answered. */
+/** A user message. last: it is the last message and can be answered. */
 export function UserMessage({ message, last }) {
   const { content, files } = message;
   const busy = state.running.has(state.current.id);

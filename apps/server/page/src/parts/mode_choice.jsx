@@ -18,7 +18,7 @@ function choose(mode) {
   if (state.current.leaf) preserve(state.current);
 }
 
-/** How this conversation asks. name: of the group, which the page may show twice. */
+/** Selects the mode of the conversation. name: name of the radio group, which may be on the page twice. */
 export function ModeChoice({ name = "mode" }) {
   const { mode } = state.current;
   return (

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** The number as figures. While it is typed ("0.", "-") the field is left alone. */
+/** Formats the number. Does not change the field while it is being typed ("0.", "-"). */
 function Figure({ value, ...rest }) {
   const field = useRef();
   useLayoutEffect(() => {
@@ -10,8 +10,8 @@ function Figure({ value, ...rest }) {
 }
 
 /**
- * A number that may be left to the server. rule: a row of settings.js; fallback: the server's value, shown where `value` is
- * undefined; change: is told a number, or undefined where the field was emptied.
+ * A number with a server default. rule: a row of settings.js; fallback: the server's value, shown if `value` is undefined;
+ * change: receives a number, or undefined if the field is empty.
  */
 export function NumberField({ rule, id = rule.name, value, fallback, disabled, change }) {
   const { label, hint, min, max, step, slider, placeholder = "none" } = rule;

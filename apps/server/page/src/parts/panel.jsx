@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { state, update } from "../state.js";
 import { IconButton } from "./icon.jsx";
 
-/** What stands beside the conversation, and on a narrow window over it. */
+/** A panel next to the conversation, or over it in a narrow window. */
 export function Panel({ name, children }) {
   const heading = useRef();
   useEffect(() => {

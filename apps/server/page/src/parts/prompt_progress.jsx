@@ -1,19 +1,19 @@
-/** The share of a prompt that has been read. What came from the cache took no time and does not count. */
+/** Returns the prefilled share of the prompt. Cached tokens do not count, since they take no time. */
 function shareOf({ total, cache = 0, processed }) {
   const share = (processed - cache) / (total - cache);
   return Number.isFinite(share) ? Math.min(Math.max(share, 0), 1) : 1;
 }
 
-/** The seconds that the rest of it will take; null if nothing has been read yet. */
+/** Returns the remaining seconds; null if nothing has been prefilled yet. */
 function secondsLeft({ time_ms }, share) {
   const left = (time_ms / 1000) * (1 / share - 1);
   return Number.isFinite(left) ? Math.ceil(left) : null;
 }
 
-/** Whether a prompt is being read. progress: as the server's events have it, or nothing. */
+/** Returns true during prefill. progress: as in the server's events, or undefined. */
 export const isReading = (progress) => Boolean(progress) && shareOf(progress) < 1;
 
-/** How far the model has come with a long prompt. */
+/** Progress of the prefill of a long prompt. */
 export function PromptProgress({ progress }) {
   const share = shareOf(progress);
   const percent = Math.floor(100 * share);

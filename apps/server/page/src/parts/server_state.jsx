@@ -7,7 +7,7 @@ const titles = {
   away: "The server cannot be reached",
 };
 
-/** What keeps one from asking, where one looks for the answer. */
+/** Explains why no question can be asked, in the place of the answer. */
 export function ServerState() {
   const { status, message } = state.server;
   if (!titles[status]) return null;

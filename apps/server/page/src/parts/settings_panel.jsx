@@ -52,7 +52,7 @@ const thinkingOptions = [
 ];
 const thinkingValues = { on: true, off: false };
 
-/** Whether the model thinks before it answers, where its chat template has a switch for that. */
+/** Toggles reasoning if the model's chat template supports it. */
 function Thinking() {
   const { settings, server, current } = state;
   const known = thinkingSwitch(server.props);

@@ -28,7 +28,7 @@ function Row({ id, title, changed }) {
   );
 }
 
-/** The conversations under the periods of their last change, newest first. */
+/** The conversations grouped by the time of their last change, newest first. */
 function List({ entries }) {
   const periods = Map.groupBy(entries, ({ changed }) => periodOf(changed));
   return Array.from(periods, ([period, some]) => (

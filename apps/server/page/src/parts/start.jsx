@@ -15,7 +15,7 @@ const beginnings = [
 
 const count = new Intl.NumberFormat("en");
 
-/** Models without a chat template have only learned to go on with a text. */
+/** Models without a chat template can only continue a text. */
 const examplesFor = (mode, props) =>
   mode === "completion" || props?.has_chat_template === false ? beginnings : questions;
 
@@ -47,7 +47,7 @@ function Facts({ props }) {
   );
 }
 
-/** What is shown before the first message: what this is, what the model is, and what to ask. */
+/** The page before the first message: introduction, model, and example prompts. */
 export function Start() {
   const { current, server, keeps } = state;
   const chat = current.mode === "chat";

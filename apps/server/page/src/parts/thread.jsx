@@ -13,7 +13,7 @@ import { Start } from "./start.jsx";
 
 const nearEnd = 40; // pixels
 
-/** What the colours mean, and whether the coloured text is Markdown. */
+/** The legend of token colours, and the switch for coloured Markdown. */
 function Legend() {
   const { settings, server } = state;
   return (
@@ -46,7 +46,7 @@ async function copyCode(event) {
   setTimeout(() => (button.textContent = "Copy"), 2000);
 }
 
-/** The messages of the branch that is shown. It stays at its end while text comes in, unless one has scrolled away. */
+/** The messages of the shown branch. Follows new text unless the user has scrolled away from the end. */
 export function Thread() {
   const scroller = useRef();
   const down = useRef();

@@ -3,9 +3,9 @@ import { describe, sourceOf, textOf } from "../drafting.js";
 import { ColouredMarkdown } from "./markdown.jsx";
 
 const inGroup = 64;
-const groups = new WeakMap(); // by the list of tokens: those of its groups that are full
+const groups = new WeakMap(); // complete groups by list of tokens
 
-/** A text whose line breaks can be seen and pointed at. What is copied has no signs. */
+/** Makes line breaks visible and hoverable. Copied text does not contain the marks. */
 function withLineEnds(text) {
   const lines = text.split("\n");
   if (lines.length === 1) return text;
@@ -13,7 +13,7 @@ function withLineEnds(text) {
   return lines.flatMap((line, i) => (i ? [end, line] : [line]));
 }
 
-/** The tokens from `begin` on. A full group never changes and is made once: the text may be long. */
+/** Returns the tokens from `begin` on. Complete groups never change and are cached, since texts can be long. */
 function group(tokens, begin) {
   const known = groups.get(tokens) ?? groups.set(tokens, new Map()).get(tokens);
   if (known.has(begin)) return known.get(begin);
@@ -31,17 +31,17 @@ function group(tokens, begin) {
 const step = { ArrowRight: 1, ArrowLeft: -1 };
 const margin = 8; // pixels
 
-/** The tip stays within the window: below its token, or above where there is no room. */
+/** Positions the tooltip within the window: below its token, or above if there is no space. */
 function place(tip, box) {
-  tip.style.left = "0"; // where it is as wide as it likes
+  tip.style.left = "0"; // at its natural width
   tip.style.left = `${Math.max(margin, Math.min(box.left, innerWidth - tip.offsetWidth - margin))}px`;
   const below = box.bottom + 6;
   tip.style.top = `${below + tip.offsetHeight + margin > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
 }
 
 /**
- * Shows what is known of a token to whoever points at it, taps it, or walks to it by arrow keys. children: the tokens, as
- * elements with their index (`data-index`); several may have one index, and some tokens may have none.
+ * Shows details of a token on hover, tap or selection with arrow keys. children: elements of the tokens with their index
+ * (`data-index`); several may share an index, and some tokens may have none.
  */
 function TokenTips({ tokens, children }) {
   const text = useRef();
@@ -65,7 +65,7 @@ function TokenTips({ tokens, children }) {
     const index = event.target.closest?.(".token")?.dataset.index;
     return index === undefined ? null : +index;
   };
-  /** The next token on the way that is shown; null if there is none. */
+  /** Returns the next displayed token in a direction; null if there is none. */
   const nextFrom = (index, by) => {
     for (let next = index + by; next >= 0 && next < tokens.length; next += by)
       if (spansOf(next).length) return next;
@@ -113,7 +113,7 @@ function TokenTips({ tokens, children }) {
   );
 }
 
-/** An answer token by token, coloured by source. text: the answer as Markdown, where it shall be shown as such. */
+/** An answer with tokens coloured by source. text: the answer, to be rendered as Markdown; undefined: plain tokens. */
 export function Tokens({ tokens, text }) {
   const count = Math.ceil(tokens.length / inGroup);
   return (
