@@ -1,8 +1,8 @@
-# Writes OUTPUT, a header that defines SPECTR_BUILD_IDENTITY: a hash of all files of the folder SOURCES and of COMPILER,
-# the compiler with its flags; and SPECTR_COMMIT, the commit of the repository that holds them, empty where there is none.
+# Writes OUTPUT, a header that defines SPECTR_BUILD_IDENTITY, a hash of all files in SOURCES and of COMPILER (the
+# compiler with its flags), and SPECTR_COMMIT, the commit of the repository, or an empty string if there is none.
 # Every build runs it:
 #   cmake -D SOURCES=… -D COMPILER=… -D OUTPUT=… -P cmake/BuildIdentity.cmake
-# A header that is right already is left alone, so nothing is compiled again.
+# An unchanged header is not rewritten, so nothing is recompiled.
 cmake_policy(VERSION 3.25)
 file(GLOB_RECURSE files RELATIVE ${SOURCES} ${SOURCES}/*)
 list(SORT files)

@@ -1,13 +1,13 @@
-# What is built beside the core of the command line, which generates text and looks into models:
+# Optional components in addition to the core command line, which generates text and inspects models:
 #   server   `spectr serve`                       needs Boost, OpenSSL, spdlog
 #   bench    `spectr bench`, `spectr plan`        needs SQLite (or SPECTR_SQLITE=OFF)
 #   lab      `spectr lab`
 #   gpu      `--device`                           needs compilers for kernels, see SPECTR_CUDA and SPECTR_VULKAN
 #   mpi      `--shard`                            needs MPI, see SPECTR_MPI
 #   capi     libspectr.so, the C interface
-#   grammar  `--grammar`, `--json-schema`; the server has them, too  (SPECTR_GRAMMAR=OFF leaves them out of all builds)
-#   kernels  the kernels of all processors; without it those that the building machine can run best
-# ./run asks for what a command needs; a command whose component is left out says so.
+#   grammar  `--grammar`, `--json-schema`, also in the server  (SPECTR_GRAMMAR=OFF excludes them from all builds)
+#   kernels  kernels of all processors; otherwise only those that run best on the building machine
+# ./run builds what a command needs. A command whose component is missing says so.
 set(known server bench lab gpu mpi capi grammar kernels)
 set(SPECTR_COMPONENTS all CACHE STRING "What to build beside the core: all, or a list of ${known}")
 
@@ -16,7 +16,7 @@ foreach(component IN LISTS SPECTR_COMPONENTS)
     message(FATAL_ERROR "SPECTR_COMPONENTS: ${component} is none of all, core, ${known}")
   endif()
 endforeach()
-# SPECTR_WITH_SERVER, SPECTR_WITH_BENCH, …
+# Defines SPECTR_WITH_SERVER, SPECTR_WITH_BENCH, ….
 foreach(component IN LISTS known)
   string(TOUPPER ${component} name)
   if(SPECTR_COMPONENTS MATCHES "^all$" OR component IN_LIST SPECTR_COMPONENTS)
@@ -30,8 +30,8 @@ foreach(component IN LISTS known)
 endforeach()
 unset(known)
 
-# The kernels, by the names of their files kernels_NAME.cc: all of the architecture, or without the component "kernels"
-# those that this machine's processor runs best, by Linux's list of its features.
+# Selects kernels by the names of their files kernels_NAME.cc: all kernels of the architecture, or, without the
+# component "kernels", those that run best on this machine according to the CPU features that Linux lists.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND SPECTR_SANITIZE MATCHES thread)
   set(SPECTR_KERNELS avx2)  # all kernels run on the same threads, and the others take minutes to compile
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
@@ -60,7 +60,7 @@ if(NOT SPECTR_WITH_KERNELS AND EXISTS /proc/cpuinfo AND NOT CMAKE_CROSSCOMPILING
 endif()
 list(PREPEND SPECTR_KERNELS portable)
 
-# built_kernels(TARGET): the files of SPECTR_KERNELS alone, and the list of them that kernel_set.cc includes.
+# built_kernels(TARGET): restricts TARGET to the files of SPECTR_KERNELS and generates their list for kernel_set.cc.
 function(built_kernels target)
   set(list "")
   foreach(name IN LISTS SPECTR_KERNELS)

@@ -1,8 +1,8 @@
-# cuda_kernels(TARGET): kernels.cu as PTX, compressed, which kernel_image.cc of the target holds. For every GPU from Hopper on:
-# an image for the products of each format in product_list.cuh, and one for all other kernels; the same for GPUs before
-# Hopper: products from Ampere on, the others from Turing on.
-# clang does without a toolkit; nvcc is asked where there is no clang. Without either the program says that it was
-# built so (SPECTR_CUDA=ON: it is not built).
+# cuda_kernels(TARGET): compiles kernels.cu to compressed PTX, which kernel_image.cc of the target embeds. For GPUs
+# from Hopper on, there is an image for the products of each format in product_list.cuh and one for all other kernels;
+# the same for older GPUs, with products from Ampere on and the others from Turing on. clang needs no CUDA toolkit;
+# nvcc is used if there is no clang. Without either, the program is built without kernels (an error if
+# SPECTR_CUDA=ON).
 function(cuda_kernels target)
   set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernels)
   set(generated ${PROJECT_BINARY_DIR}/generated)
@@ -12,7 +12,7 @@ function(cuda_kernels target)
   endif()
   set(flags -std=c++20 -O3 -I${PROJECT_SOURCE_DIR})
   if(SPECTR_CUDA AND SPECTR_CUDA_CLANG)
-    # A path where no toolkit is, the same for every build, so that ccache compiles the images of all of them once.
+    # A fixed path without a toolkit, so that ccache shares the images between all builds.
     set(compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only
         --cuda-path=no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version -ffp-contract=off -S ${flags})
     set(hopper --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81)

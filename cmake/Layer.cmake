@@ -1,11 +1,11 @@
-# layer(NAME [FOLDERS ...] [USES ...] [HIDES ...]): the folder spectr/NAME as the library target spectr::NAME
-# (of backend/cpu: spectr::backend_cpu), with the files of its own subfolders FOLDERS.
+# layer(NAME [FOLDERS ...] [USES ...] [HIDES ...]): defines the library target spectr::NAME for the folder
+# spectr/NAME (spectr::backend_cpu for backend/cpu), including its subfolders FOLDERS.
 #
-# A target sees the headers of a layer only through a link to it: each layer has an include root of
-# its own, build/include/NAME, that holds nothing but spectr/NAME. A wrong include does not compile.
+# A target sees the headers of a layer only by linking to it: each layer has a separate include root,
+# build/include/NAME, which contains only spectr/NAME. An undeclared dependency does not compile.
 set(SPECTR_LAYERS "")
 
-# A layer among LINKS, which also hold targets like fmt::fmt, by its target's name.
+# Replaces names of layers among LINKS by their targets; others, such as fmt::fmt, are kept.
 function(targets_of_layers result)
   set(targets "")
   foreach(link IN LISTS ARGN)
@@ -50,8 +50,8 @@ function(layer name)
   set(SPECTR_LAYERS ${SPECTR_LAYERS} ${target} PARENT_SCOPE)
 endfunction()
 
-# library_of_layers(): the whole library as one target, spectr::spectr, installed with its headers and
-# exported as a CMake package.
+# library_of_layers(): defines spectr::spectr, the whole library as one target, which is installed with its
+# headers and exported as a CMake package.
 function(library_of_layers)
   add_library(spectr INTERFACE)
   add_library(spectr::spectr ALIAS spectr)

@@ -1,5 +1,5 @@
-# The parts that the library is built from, all of them packages of the system. SPECTR_PARTS says how they are looked
-# for: REQUIRED to build it, QUIET by those who look for the installed package.
+# Dependencies of the library, all of them system packages. SPECTR_PARTS is passed to find_package: REQUIRED to build
+# the library, QUIET in the installed package.
 find_package(Threads ${SPECTR_PARTS})
 find_package(fmt ${SPECTR_PARTS})
 find_package(nlohmann_json ${SPECTR_PARTS})

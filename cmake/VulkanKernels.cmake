@@ -1,8 +1,8 @@
-# vulkan_kernels(TARGET): the kernels for Vulkan as SPIR-V, which kernel_code.cc of the target holds. They take glslc and
-# the headers of Vulkan; without either the target says that it was built so (SPECTR_VULKAN=ON: it is not built).
-# SPECTR_HAS_VULKAN says which.
+# vulkan_kernels(TARGET): compiles the Vulkan kernels to SPIR-V, which kernel_code.cc of the target embeds. Requires
+# glslc and the Vulkan headers; without them, the target is built without kernels (an error if SPECTR_VULKAN=ON).
+# SPECTR_HAS_VULKAN is true if it has kernels.
 #
-# glslc must not optimise: where it unrolls loops it forgets which sums and products may not become one rounding.
+# glslc must not optimise: when it unrolls loops, it drops the marks that forbid fusing products and sums.
 function(vulkan_kernels target)
   set(generated ${PROJECT_BINARY_DIR}/generated)
   if(SPECTR_VULKAN)
@@ -29,11 +29,11 @@ function(vulkan_kernels target)
   set_source_files_properties(${code} PROPERTIES OBJECT_DEPENDS "${made}" COMPILE_DEFINITIONS "${matrices}")
   target_include_directories(${target} PRIVATE ${generated})
   target_sources(${target} PRIVATE ${made})
-  add_custom_target(vulkan_words DEPENDS ${made})  # what clang-tidy needs of the build
+  add_custom_target(vulkan_words DEPENDS ${made})  # files that clang-tidy needs
 endfunction()
 
-# vulkan_words(GLSLC FOLDER): the kernels in numbers, compiled into FOLDER by this glslc. Sets `made` to these files and
-# `matrices` to what kernel_code.cc needs defined: SPECTR_HAS_MATRICES if glslc knows GL_KHR_cooperative_matrix.
+# vulkan_words(GLSLC FOLDER): compiles the kernels into FOLDER as lists of numbers. Sets `made` to these files and
+# `matrices` to the definition SPECTR_HAS_MATRICES if glslc supports GL_KHR_cooperative_matrix.
 function(vulkan_words glslc folder)
   set(kernels ${PROJECT_SOURCE_DIR}/spectr/backend/vulkan/kernels)
   set(words ${folder}/spectr/backend/vulkan/words)
@@ -56,7 +56,7 @@ function(vulkan_words glslc folder)
     vulkan_kernel(${name} ${name} -DQUANTIZES=0)
     vulkan_kernel(${name}_quantized ${name} -DQUANTIZES=1)
   endforeach()
-  # Whether glslc knows matrices, the kernel itself says: Debian 13's does, Debian 12's does not.
+  # Test whether glslc supports matrices by compiling the kernel: Debian 13's does, Debian 12's does not.
   execute_process(COMMAND ${glslc} --target-env=vulkan1.3 ${kernels}/matrix_product.comp -o ${words}/matrix_product.spv
                   RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
   set(matrices "" PARENT_SCOPE)

@@ -1,9 +1,9 @@
-# Cross-compiles for 64-bit ARM with Debian's compiler and runs what was compiled by QEMU. The libraries come from
-# build/arm64-root, into which tools/ci/neon unpacks the packages of tools/pins/arm64.txt.
+# Cross-compiles for 64-bit ARM with Debian's compiler and runs the programs with QEMU. The libraries are in
+# build/arm64-root, where tools/ci/neon unpacks the packages of tools/pins/arm64.txt.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_CXX_FLAGS_INIT -ffp-contract=off)  # of tests, too: they compute what kernels must give
+set(CMAKE_CXX_FLAGS_INIT -ffp-contract=off)  # for tests, too, which compute the kernels' expected results
 
 cmake_path(SET root NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root)
 set(libraries ${root}/usr/lib/aarch64-linux-gnu)

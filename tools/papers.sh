@@ -1,8 +1,8 @@
 #!/bin/sh
-# The papers' tables at their own size, on the bundled models: hours on two cores, to be run on a machine that does
-# nothing else. A run that was killed goes on where it stopped: what `bench` has measured is kept in a file, and a table
-# that is finished is not made again. Writes build/papers/NAME.md with command, machine and date of each, and all of
-# them as build/papers/tables.md.
+# Generates the papers' tables in full size with the bundled models, which takes hours on two otherwise idle cores. A
+# killed run resumes: measurements of `bench` are stored in a file, and finished tables are not generated again.
+# Writes each table to build/papers/NAME.md with command, machine and date, and all of them to
+# build/papers/tables.md.
 usage='usage: tools/papers.sh [--list | NAME…]
   (nothing)  all tables
   NAME…      these
@@ -14,7 +14,7 @@ out=build/papers
 scorer=models/spectr-stories-draft-1.2m-f16.gguf
 unfiltered='--temp 1 --top-k 0 --top-p 1 --min-p 0'
 
-# NAME COMMAND, a line each. Tables of times on one thread, as those of docs/benchmarks.md.
+# Prints lines NAME COMMAND. Tables of times use one thread, like those of docs/benchmarks.md.
 tables() {
   cat <<END
 spectr-table4 bench methods --preset spectr-table4 --repeats 3 --count 300 -n 128 -t 1

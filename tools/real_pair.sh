@@ -1,3 +1,3 @@
 #!/bin/sh
-# What speculation brings on a pair of published models: see real_pair.py beside this file.
+# Measures the benefit of speculation for a pair of published models; see real_pair.py in this folder.
 exec python3 "$(dirname "$0")/real_pair.py" "$@"
