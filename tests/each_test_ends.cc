@@ -1,5 +1,5 @@
-// Part of every test program: a test that hangs ends the program with its name, instead of waiting for
-// whoever runs the program.
+// Part of every test program: if a test hangs, ends the program with an error that names the test, instead of
+// blocking whoever runs the program.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace spectr::test {
 namespace {
 
-// Of the current test. Written before the alarm is set, read by the signal's handler.
+// Message that names the current test. Written before the alarm is set, read by the signal handler.
 std::string message;
 
 void end_program(int) {

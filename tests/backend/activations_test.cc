@@ -23,7 +23,7 @@ T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
   return value;
 }
 
-/// As a kernel of unsigned quants wants rows for this format.
+/// Returns the activation layout that a kernel of unsigned quants expects for this format.
 ActivationBlock block_for(TensorType type, int rows, Lines lines = Lines::bytes) {
   const QuantLayout layout = *quant_layout(type);
   return {rows, 2 * layout.scales_per_block(), -layout.offset, lines};
@@ -39,14 +39,14 @@ TEST(QuantizeRow, RoundsToTheNearestStepAndSumsUp) {
     const QuantLayout layout = *quant_layout(type);
     const ActivationBlock block = block_for(type, rows);
     std::vector<float> x = test::random_floats(128, 1);
-    x[40] *= 100;  // costs its half only
+    x[40] *= 100;  // affects the scale of its own half only
     std::vector<std::uint8_t> out(2 * block.bytes());
     quantize_row(x, block, r, out.data());
     for (std::size_t b = 0; b < 2; ++b) {
       const std::size_t begin = b * block.bytes();
       int sums[4] = {0, 0, 0, 0};
       for (std::size_t j = 0; j < 64; ++j) {
-        const std::size_t place = j / 32 * rows + r;  // of half a row
+        const std::size_t place = j / 32 * rows + r;  // index within the half row
         const float a = at<float>(out, begin + block.scales_at() + 4 * place);
         const int q = at<std::int8_t>(out, begin + 32 * place + j % 32);
         EXPECT_LE(std::abs(x[64 * b + j] - a * static_cast<float>(q)), 0.5001f * a);

@@ -1,4 +1,4 @@
-// Where weights lie.
+// Tests of the allocator of aligned weights.
 #include "spectr/backend/cpu/kernels/aligned_bytes.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ bool on_a_line(const AlignedBytes& bytes) {
 
 TEST(SharedPages, GiveEveryOneItsOwnBytesOnACacheLine) {
   SharedPages pages;
-  // Together more than is asked for at once; one needs pages of its own.
+  // In total more than one mapping provides; one allocation needs pages of its own.
   std::vector<std::pair<AlignedBytes, std::size_t>> all;
   for (std::size_t i = 0; i < 64; ++i) {
     const std::size_t size = i == 20 ? std::size_t{5} << 20 : 1 + (i * 797'003) % (std::size_t{2} << 20);

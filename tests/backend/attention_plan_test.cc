@@ -15,7 +15,7 @@
 namespace spectr {
 namespace {
 
-/// Rows of two texts: the end of one, and a random tree behind another.
+/// Rows of two sequences: the last rows of one, and a random tree that follows the other.
 struct Rows {
   PassBatch batch;
   std::vector<int> first = {7, 3, 9, 1}, second = {8, 2, 6, 4};  // blocks of the pool
@@ -39,7 +39,7 @@ struct Rows {
     batch.add_row(0, 0, cache, static_cast<std::size_t>(slot), static_cast<std::size_t>(prefix), path);
     tables.push_back(table);
   }
-  /// What row r attends to, in its order: the last `window` of it where there is one.
+  /// Returns the slots that row r attends to, in order; only the last `window` of them if `window` > 0.
   std::vector<PoolSlot> attended(std::size_t r, std::size_t window) const {
     std::vector<PoolSlot> slots;
     const auto add_slot = [&](int slot) {
@@ -100,7 +100,7 @@ TEST(AttentionPlan, CallsSettledOnlyWhatNoRowWrites) {
   }
 }
 
-/// A sequence that is drafted for with trees. Its slots are those of KvSlots, its blocks lie anywhere.
+/// A sequence with speculated trees. KvSlots assigns its slots; its blocks lie anywhere in the pool.
 class DraftedSequence {
  public:
   DraftedSequence(CacheId cache, std::uint32_t seed) : cache_(cache), random_(seed), table_(8) {
@@ -109,7 +109,7 @@ class DraftedSequence {
     sequence_ = random_text(1 + random_() % 130, vocabulary, seed);
   }
 
-  /// Adds the rows of its next pass: those of a prompt, or the last token with a random tree.
+  /// Adds the rows of its next pass: those of the prompt, or the last token with a random tree.
   void plan(PassBatch& batch, std::vector<std::span<const int>>& tables) {
     const NodeId nodes = 1 + static_cast<NodeId>(random_() % max_nodes);
     tree_ = random_tree(sequence_.back(), nodes, vocabulary, random_());
@@ -117,7 +117,7 @@ class DraftedSequence {
     is_complete_ = slots_.plan(sequence_, tree_, batch).complete;
     tables.resize(batch.rows(), table_);
   }
-  /// Keeps a random path of the tree, and one more token.
+  /// Keeps a random path of the tree and appends one more token.
   void keep_a_path() {
     if (!is_complete_) return;
     const auto node = static_cast<NodeId>(random_() % static_cast<std::uint32_t>(tree_.size()));
@@ -126,7 +126,7 @@ class DraftedSequence {
     for (const NodeId step : path) sequence_.push_back(tree_.token(step));
     sequence_.push_back(static_cast<Token>(random_() % vocabulary));
   }
-  /// Forgets what the pass has computed.
+  /// Rolls back what the pass has computed.
   void fail() { slots_.rewind(length_before_); }
 
   PoolSlot slot_in_pool(std::int32_t slot) const {
@@ -146,12 +146,12 @@ class DraftedSequence {
   bool is_complete_ = false;
 };
 
-// Kernels read settled blocks while the pass's first kernels may still be running, and moves are the first.
+// Kernels read settled blocks while the pass's first kernels may still be running, and those are the moves.
 TEST(AttentionPlan, CallsSettledExactlyTheBlocksThatNeitherRowsNorMovesWrite) {
   std::size_t settled = 0, moved_into = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     std::vector<DraftedSequence> sequences = {{0, 2 * seed}, {1, 2 * seed + 1}};
-    std::vector<PoolSlot> pending;  // of passes that failed, too
+    std::vector<PoolSlot> pending;  // including those of failed passes
     std::mt19937 random(seed);
     for (int pass = 0; pass < 12; ++pass) {
       PassBatch batch;

@@ -24,7 +24,7 @@ using test::random_floats;
 
 constexpr std::size_t slots = 3 * slot_block;
 
-/// What a cache keeps, and the float that it stands for.
+/// `kept` converts a float to the cache's type; `number` converts it back.
 float kept(float x, float) {
   return x;
 }
@@ -52,7 +52,7 @@ std::vector<float> floats(const std::vector<T>& numbers) {
   return floats;
 }
 
-/// Numbers of a head whose blocks are so many numbers apart.
+/// Cached numbers of one head; `apart` is the stride between its blocks, in numbers.
 template <class T>
 struct KeptNumbers {
   KeptNumbers(std::vector<T> all, std::size_t apart, std::size_t head_width)
@@ -70,15 +70,15 @@ struct KeptNumbers {
   std::size_t width;
 };
 
-/// Queries and a cache of `slots` slots for heads of one width, of which others have memory between its
-/// blocks.
+/// Queries and a cache of `slots` slots for one head of a given width. Between its
+/// blocks lies memory of other heads.
 template <class T>
 struct Head {
   explicit Head(std::size_t head_width) : width(head_width) {}
 
   std::size_t width;
   std::vector<float> q = random_floats(max_queries * width, 1);
-  std::size_t apart = 2 * slot_block * width + 40;  // numbers
+  std::size_t apart = 2 * slot_block * width + 40;  // stride of the blocks
   KeptNumbers<T> cache{random_numbers<T>(slots / slot_block * apart, 2), apart, width};
   CachedHead<T> cached = cache.head();
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
@@ -111,7 +111,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
       const KeptNumbers<float> numbers(floats(head.cache.numbers), head.apart, width);
-      KeptNumbers<float> with_sizes(numbers.numbers, head.apart, width);  // of values
+      KeptNumbers<float> with_sizes(numbers.numbers, head.apart, width);  // absolute values
       for (std::size_t s = 0; s < slots; ++s) {
         float* const value = with_sizes.head().value(s);
         for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
@@ -140,7 +140,7 @@ TYPED_TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       for (const std::size_t prefix : {1, 31, 32, 33, 66, 130}) {
         Head<TypeParam> head{width};
-        // Prefixes as in a text that is read, lists as in a tree.
+        // Prefixes as in a prefill, listed slots as in a tree.
         const auto nth = [&](std::size_t i) {
           return head.query(i, prefix + i, std::span(listed).subspan(i % 4, i % 4 == 3 ? 0 : 1));
         };
@@ -209,8 +209,8 @@ TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
   });
 }
 
-// Neighbouring rows of a text and nodes of a tree, whose windows begin in different blocks, or behind the
-// text in the tree itself.
+// Neighbouring rows of a sequence and nodes of a tree. Their windows begin in different blocks, or, after the
+// sequence, within the tree itself.
 TYPED_TEST(Attend, GivesAWindowTheSameBitsWhateverTheOthersAndHoweverItsSlotsAreListed) {
   at_every_target([] {
     static constexpr std::size_t width = 48;
@@ -244,7 +244,7 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
     KeptNumbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.apart, 5), head.apart,
                                width);
     for (std::size_t end = slots; end <= length; end += 37) {
-      // The ring holds the last slots of the sequence.
+      // The ring buffer holds the last slots of the sequence.
       for (std::size_t slot = end - slots; slot < end; ++slot) {
         const CachedHead<TypeParam> from = all.head();
         CachedHead<TypeParam> to = head.cached;
@@ -267,7 +267,7 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
   });
 }
 
-/// A model that computes NaN must be found out, and is so by its logits.
+/// If a model computes NaN, its logits must show it.
 TYPED_TEST(Attend, IsNotFiniteWhereAKeyAValueOrTheQueryIsNot) {
   static constexpr float infinity = std::numeric_limits<float>::infinity();
   static constexpr std::size_t width = 33;

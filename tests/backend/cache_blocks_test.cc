@@ -1,4 +1,4 @@
-// Blocks of keys and values on a device: what a copy of a cache has.
+// Tests of the blocks of the KV cache on a device, and of copies of a cache.
 #include "spectr/backend/device/cache_blocks.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class CopiedBlocks : public testing::Test {
     return first.pool.behind(static_cast<std::size_t>(blocks_.table(cache)[i]) * first.block_bytes);
   }
   std::size_t block_bytes() { return blocks_.of(0).block_bytes; }
-  /// Every number of the cache's blocks.
+  /// Returns every number of the cache's blocks.
   std::vector<std::uint16_t> numbers(CacheId cache) {
     std::vector<std::uint16_t> all;
     for (std::size_t i = 0; i < blocks_.table(cache).size(); ++i) {

@@ -1,5 +1,5 @@
-// A text that begins with what another session has computed has the bits of one that is read from its first
-// token on: for every architecture, keys and values of all types, and on all backends.
+// A session that copies its prefix from another session computes the same bits as one that reads the whole
+// sequence. Tested for every architecture, all types of keys and values, and all backends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
         .value();
   }
 
-  /// How a session takes over the beginning of another's text.
+  /// The ways in which a session takes over the prefix of another session.
   enum class How { copied, saved };
   static void take_over(Session& session, const Session& from, std::size_t length, How how) {
     if (how == How::copied) return session.copy(from, length);
@@ -54,7 +54,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
     }
   }
 
-  /// A session reads a text of so many tokens and goes on by blocks; others begin with parts of it.
+  /// One session reads `length` tokens and continues by blocks; others start from prefixes of its sequence.
   static void expect_bits(const Transformer& model, std::size_t length, How how = How::copied) {
     const std::size_t v = model.vocabulary();
     std::vector<Token> text = random_text(length, v, 1);
@@ -63,7 +63,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
       const TokenTree tree = random_tree(text.back(), nodes, v, block);
       ASSERT_TRUE(source->score(text, tree));
       const NodeId end = nodes - 1 - static_cast<NodeId>(block);
-      source->keep(tree.path(end));  // its slots have not moved yet
+      source->keep(tree.path(end));  // its slots have not been moved yet
       text = text_at(text, tree, end);
       for (const std::size_t wanted : {text.size(), length, length - 1, length / 2, std::size_t{1}}) {
         const std::size_t given = source->copyable(wanted);
@@ -85,7 +85,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
       }
       text.push_back(static_cast<Token>(3 + block));
     }
-    // Whoever was copied from goes on as if nothing had been.
+    // The session that was copied from continues unchanged.
     const TokenTree tree = random_tree(text.back(), nodes, v, 9);
     const auto fresh = model.start(0, nodes).value();
     EXPECT_EQ(rows_of(*source, text, tree), rows_of(*fresh, text, tree));
@@ -125,7 +125,7 @@ TEST_P(CopiedSessions, HaveThemOnDevicesToo) {
   expect_bits(*model, length_for(*model, 24));
 }
 
-/// What is copied has nothing to do with the formats of weights.
+/// Returns the models except for the variants by weight format, which does not matter to copies.
 std::vector<fs::path> models_but_for_formats() {
   std::vector<fs::path> models = test::course_models();
   std::erase_if(models, [](const fs::path& file) { return file.stem().string().contains("formats"); });
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Models, CopiedSessions, testing::ValuesIn(models_but_fo
 
 class LongTexts : public testing::TestWithParam<const char*> {
  protected:
-  /// What a session of a long text gives of its first tokens, with its bits.
+  /// Returns how much of its first `wanted` tokens a long session can copy, after checking the copy's bits.
   std::size_t given(std::size_t length, std::size_t wanted) {
     return given(length, wanted, std::make_shared<CpuBackend>(pool_));
   }
@@ -156,7 +156,7 @@ class LongTexts : public testing::TestWithParam<const char*> {
     const std::vector<Row> expected = rows_of(*fresh, own, TokenTree(own.back()));
     EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), expected);
 
-    // All that is there, saved, gives as much of its beginning.
+    // After everything is saved, a prefix of the same length can be restored.
     const auto saved = source->save(source->copyable(length));
     if (!saved) return found;
     EXPECT_EQ(copy->restorable(*saved, wanted), found);

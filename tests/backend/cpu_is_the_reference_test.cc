@@ -1,5 +1,5 @@
-// The processor's backend gives what the plain reference gives: whole passes, prompts in pieces, trees,
-// accepted paths.
+// The CPU backend agrees with the plain reference: whole passes, prefill in
+// pieces, trees, and accepted paths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,13 +32,13 @@ class Cpu : public testing::TestWithParam<fs::path> {
   }
 };
 
-// With the weights that the file's formats define, as floats: nothing is rounded but to float, and to what
-// keys and values are kept as. How much a model makes of the first, plain loops in float say. F16 and Q8_0
-// round keys and values that differ by a unit of F32 to neighbours: that is a small part of what keeping them
-// does at all.
+// Uses the weights that the file's formats define, as f32. The only roundings are those to f32 and to the
+// types of the KV cache. Plain loops in f32 show how much a model amplifies the former. F16 and Q8_0 may
+// round keys and values that differ in the last bit of f32 to neighbours: that is a small part of the
+// error of keeping them in these types.
 TEST_P(Cpu, GivesTheLogitsOfTheReference) {
   constexpr auto f64 = ReferenceBackend::Precision::f64;
-  // The models of arch2/ are made so that every part shows, and so does every rounding.
+  // The models of arch2/ are built so that every component has an effect, which amplifies roundings, too.
   const bool is_touchy = GetParam().string().find("arch2") != std::string::npos;
   const auto exact = reference({f32, f32}, f64);
   for (const KvTypes& kv :
@@ -60,15 +60,15 @@ TEST_P(Cpu, GivesTheLogitsOfTheReference) {
   }
 }
 
-// With products of the file's formats, which round what they are multiplied with.
+// Uses matrix products in the file's formats, which quantize activations.
 TEST_P(Cpu, IsNearTheReferenceWhereItRoundsActivations) {
   const ModelSpec spec = read_model_spec(Gguf::open(GetParam()).value()).value();
   const bool rounds = std::ranges::any_of(spec.weights, [](const WeightSpec& weight) {
     return !weight.is_vector && weight.type != TensorType::f32;
   });
   if (!rounds) return;
-  // Where a router is undecided rounding chooses another expert, and gpt-oss's is of random numbers: it is
-  // compared at the places where its published logits are (FurtherReferences).
+  // If a router is undecided, rounding selects another expert, and gpt-oss's router has random weights: it is
+  // compared only at the positions of its published logits (FurtherReferences).
   if (spec.architecture == "gpt-oss") return;
   const auto expected = reference({f32, f32}, ReferenceBackend::Precision::f64);
   ThreadPool pool(2);

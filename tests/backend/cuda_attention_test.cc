@@ -1,5 +1,5 @@
 #include "tests/support/devices/fibers.h"
-// Fibers first: they are what the kernels below run on.
+// fibers.h must come first: the kernels included below run on fibers.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,11 +19,11 @@ namespace {
 
 constexpr int kv_heads = 2, group = 4, heads = kv_heads * group;
 
-/// A cache of one layer with random numbers in its slots, for two texts.
+/// A cache of one layer with random numbers in its slots, for two sequences.
 struct Cache {
   int dim, blocks;
   std::vector<std::uint8_t> pool;
-  std::vector<int> tables;  // of both texts: blocks / 2 each, in random order
+  std::vector<int> tables;  // block tables of both sequences: blocks / 2 each, in random order
 
   Cache(int head_dim, int count)
       : dim(head_dim), blocks(count), pool(static_cast<std::size_t>(count) * bytes()) {
@@ -53,7 +53,7 @@ struct Cache {
   }
 };
 
-/// Rows of a pass: a text's last ones, or a tree's nodes.
+/// Rows of a pass: the last ones of a sequence, or the nodes of a tree.
 struct Rows {
   PassBatch batch;
   std::vector<std::span<const int>> tables;
@@ -66,7 +66,7 @@ struct Rows {
   }
 };
 
-/// By the kernels for heads of this size, or by those for any.
+/// Selects the kernels for heads of this size or the generic ones.
 enum class By { own, any };
 
 template <int dim, int warps, int at_once>
@@ -160,14 +160,14 @@ void expect_bits_of_twin(const Cache& cache, const Rows& rows) {
   }
 }
 
-/// The last rows of a text of `begin` tokens before them.
+/// Returns the last rows of a sequence, which follow a prefix of `begin` tokens.
 Rows end_of_text(const Cache& cache, int begin) {
   Rows rows;
   for (int r = 0; r < 9; ++r) rows.add(0, cache.table(0), begin + r, begin + r + 1, {});
   return rows;
 }
 
-/// A token behind `begin` others and a tree of four nodes behind it; and two rows of another text.
+/// Returns a token after a prefix of `begin` tokens, a tree of four nodes, and two rows of another sequence.
 Rows tree_and_text(const Cache& cache, int begin) {
   Rows rows;
   rows.add(0, cache.table(0), begin, begin + 1, {});

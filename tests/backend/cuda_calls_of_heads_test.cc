@@ -1,4 +1,4 @@
-// Attention of every kind and products by head on the mock of the CUDA driver: the bits of the twins.
+// Attention of every kind and products per head have the bits of the twins on the mock of the CUDA driver.
 #include <gtest/gtest.h>
 
 #include "spectr/backend/cuda/cuda_device.h"

@@ -1,4 +1,4 @@
-// Products that share a launch, come in parts, and whose plans are chosen by a trial.
+// Products that share a launch, use split-K, or have their launch configurations chosen by trial runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,16 +46,16 @@ struct Matrix {
 Numbers random_rows(Device& device, std::size_t cols, std::uint32_t seed) {
   return send(device, random_floats(n * cols, seed));
 }
-/// With room for as many parts as a device may give.
+/// Allocates an output large enough for the maximum split-K factor of a device.
 Numbers room(Device& device, std::size_t cols) {
   return send(device, std::vector<float>(4 * n * cols, NAN));
 }
 
-/// The names of kernels that ran.
+/// Names of the kernels that ran.
 using Names = std::vector<std::string>;
 
-/// What `work` gives on the twins and by CUDA, on Hopper and on Ampere, which must be the same. Gives what
-/// ran on these.
+/// Expects `work` to return the same bits on the twins, on Hopper and on Ampere. Returns the names of
+/// the kernels that ran on these two.
 template <class Work>
 std::array<Names, 2> expect_same_bits(const Work& work) {
   TwinDevice twins;
@@ -142,7 +142,7 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
   });
   for (const Names& ran : names)
     EXPECT_EQ(std::ranges::count_if(ran, [](const auto& name) { return name.starts_with("product_"); }), 1);
-  EXPECT_THAT(names[0], Contains("product_q8_0_1_1_4_8_short_run"));  // four parts
+  EXPECT_THAT(names[0], Contains("product_q8_0_1_1_4_8_short_run"));  // split-K factor 4
   EXPECT_THAT(names[1], Contains("product_q8_0_1_1_4_8_streamed_by_threads"));
 }
 
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Heads, QueryKeyValue, testing::Bool());
 
 TEST(GateAndUp, AreOneLaunchInPartsThatTheActivationAdds) {
   const auto names = expect_same_bits([&](Device& device) {
-    constexpr std::size_t inner = 88;  // panels that are not whole
+    constexpr std::size_t inner = 88;  // partial panels
     const Matrix gate(device, inner, 1), up(device, inner, 2);
     const Numbers x = random_rows(device, width, 3),
                   quantized{device.allocate(QuantizedLayout{n, width}.bytes())};

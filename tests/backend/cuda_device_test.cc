@@ -1,5 +1,5 @@
 // The CUDA device on a mock of the driver that runs kernels on fibers: calls and whole passes have the bits
-// of the twins, and what a driver or a GPU lacks is said.
+// of the twins, and missing features of a driver or a GPU are reported.
 #include "spectr/backend/cuda/cuda_device.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ std::shared_ptr<CudaDevice> open(const MockCuda& mock) {
   return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
 }
 
-/// Runs `work`, which gives bits, on both devices.
+/// Runs `work`, which returns bits, on both devices and expects equal results.
 template <class Work>
 void expect_same_bits(const Work& work, const std::string& what = "",
                       const MockCuda::Settings& settings = {}) {
@@ -51,7 +51,7 @@ void expect_same_bits(const Work& work, const std::string& what = "",
   }
 }
 
-/// Of a random [rows, cols] matrix and n rows.
+/// Compares the product of a random [rows, cols] matrix with n rows of x.
 void expect_same_product(TensorType type, std::size_t rows, std::size_t cols, std::size_t n,
                          const MockCuda::Settings& settings = {}) {
   const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
@@ -163,7 +163,7 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
       run(device, call::Top{logits.rows(2500), 2, 2450, 40, best.at()});
       run(device, call::SumExp{logits.rows(2500), 2, 2450, 1.25f, sums.at()});
       auto all = bits(device, best);
-      if (odd < 1) {  // a NaN's bits are nobody's
+      if (odd < 1) {  // the bits of a NaN are unspecified
         const auto more = bits(device, sums);
         all.insert(all.end(), more.begin(), more.end());
       }
@@ -203,7 +203,7 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForShortlists) {
   }
 }
 
-/// The logits behind a short text, in one pass.
+/// Returns the logits after a short sequence, computed in one pass.
 Row behind_three_tokens(const fs::path& file, const Slimming& slimming, std::shared_ptr<Device> device) {
   const auto model =
       value_of(Transformer::load(Gguf::open(file).value(), std::make_shared<DeviceBackend>(std::move(device)),

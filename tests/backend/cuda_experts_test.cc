@@ -1,4 +1,4 @@
-// Kernels of mixtures of experts on fibers: the bits of their twins.
+// Kernels of mixtures of experts on fibers have the bits of their twins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-/// Runs `works` on the twins and on a GPU as `settings` say.
+/// Runs `works` on the twins and on a mock GPU with `settings`, and expects the same bits.
 void expect_same_bits(const std::vector<WorkOnDevice>& works, const MockCuda::Settings& settings = {}) {
   const MockCuda mock(settings);
   const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, MockCuda::image));

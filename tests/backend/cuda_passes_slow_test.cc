@@ -1,4 +1,4 @@
-// Whole passes of models on the mock of the CUDA driver, whose kernels run on fibers: the bits of the twins.
+// Whole passes of models have the bits of the twins on the mock of the CUDA driver, which runs fibers.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using namespace test;
 using cuda::CudaDevice;
 
-/// Some of each kind: fibers take their time.
+/// Returns some models of each kind, not all, because fibers are slow.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
   for (const char* name : {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch/llama-formats-256.gguf",

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Processors device{.count = 132, .shared_bytes = 228 * 1024};
 
-/// Of a [rows, cols] matrix.
+/// Sizes of a product with a [rows, cols] matrix.
 ProductSizes sizes(TensorType type, int rows, int cols, int tiles, bool may_split) {
   return {type, (rows + 15) / 16, (cols + 63) / 64, tiles, may_split};
 }
@@ -42,7 +42,7 @@ TEST(ProductPlans, FitAndServeAllRows) {
   }
 }
 
-/// Of one group: sm_80 and sm_86.
+/// GPUs of one group of architectures: sm_80 and sm_86.
 constexpr Processors a100{108, 164 * 1024, Copies::by_threads}, rtx3090{82, 100 * 1024, Copies::by_threads};
 
 TEST(ProductPlans, StreamRowsWithoutRoomAndRowsOfSeveralSlabs) {

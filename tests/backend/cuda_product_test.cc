@@ -1,5 +1,5 @@
 #include "tests/support/devices/fibers.h"
-// Fibers first: they are what the kernels below run on.
+// fibers.h must come first: the kernels included below run on fibers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ struct Problem {
   twin::QuantizedRows x = twin::quantize(test::random_floats(n * cols, 2), n);
 };
 
-/// Rows of x as they lie on a device (QuantizedLayout), but with so many tiles.
+/// Rows of x as they lie on a device (QuantizedLayout), but with `tiles` tiles.
 struct Slabs {
-  std::size_t count, scales_at, sums_at, numbers;  ///< places in a slab, and its size
+  std::size_t count, scales_at, sums_at, numbers;  ///< offsets within a slab, and its size
   std::vector<std::uint32_t> words;
 
   Slabs(const twin::QuantizedRows& x, std::size_t tiles)
@@ -55,7 +55,7 @@ struct Slabs {
   }
 };
 
-/// y as the kernel gives it with so many groups and slots, its parts added.
+/// Returns y as the kernel computes it with `groups` groups and `ring` slots, with its parts summed.
 template <class Format, class Shape>
 std::vector<float> product(const Problem& problem, int groups, int ring, bool lazy) {
   constexpr cuda::ProductShape shape = Shape::shape;
@@ -109,7 +109,7 @@ std::vector<std::uint32_t> bits(const std::vector<float>& numbers) {
   return all;
 }
 
-/// Formats of every kind: what has a kernel is compiled anew for each shape.
+/// Formats of every kind, but not all: each kernel is compiled anew for each shape.
 constexpr TensorType formats[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q4_1,
                                   TensorType::q2_k, TensorType::q3_k, TensorType::q5_k};
 
@@ -162,7 +162,7 @@ TEST(CudaProduct, GivesTheSameBitsHoweverItIsShared) {
   }
 }
 
-// Of what is streamed: groups and slots are no choice.
+// For streamed rows, the numbers of groups and slots are not configurable.
 template <class Shape>
 void expect_bits_of_twin(const Problem& problem) {
   expect_bits_of_twin<Shape>(problem, 0, 0);

@@ -1,5 +1,5 @@
-// Attention as the twins compute it, with keys and values of every type and heads of any size: the
-// definition, with the numbers that the types keep.
+// Attention on the twins agrees with the definition for all types of keys and values and for heads of any
+// size, given the numbers as these types round them.
 #include "tests/support/devices/device_attention.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace test;
 
-/// What a type keeps of a head's numbers.
+/// Returns the numbers of a head as a cache of this type keeps them.
 std::vector<float> kept(KvType type, std::span<const float> x) {
   std::vector<float> out(x.begin(), x.end());
   for (std::size_t begin = 0; begin < x.size(); begin += 32) {
@@ -55,7 +55,7 @@ struct Cached {
   }
 };
 
-/// What a row's head gets of these slots.
+/// Returns the attention output of a row's head over these slots, by the definition.
 std::vector<double> attended(const AttentionCase& c, const Cached& cached, std::span<const float> q,
                              const std::vector<std::size_t>& slots, std::size_t head) {
   std::vector<double> scores, out(c.value_dim());

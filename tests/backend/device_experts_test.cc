@@ -1,4 +1,4 @@
-// Kernel calls of mixtures of experts on the twins: the definitions, and the bits of ordinary products.
+// Kernel calls of mixtures of experts on the twins agree with the definitions and with ordinary products.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(TwinExperts, MultiplyEverySlotWithTheBitsOfAProductOfItsOwn) {
         const std::vector<float> y = expert_product(twins, of, matrices, sharers, x);
         for (std::size_t s = 0; s < of.slots(); ++s) {
           const std::size_t block = static_cast<std::size_t>(of.chosen()[s]) - of.first;
-          std::vector<float> expected(rows, 7.0f);  // not here
+          std::vector<float> expected(rows, 7.0f);  // left unwritten: the expert is not on this device
           if (block < of.blocks) {
             const std::span<const float> row = std::span(x).subspan(s / sharers * cols, cols);
             expected = quant_layout(type)
@@ -162,7 +162,7 @@ TEST(DeviceExperts, OfDifferentFormatsOrWithBiasesInPartAreRefusedByName) {
               HasSubstr("is of some experts of a layer only"));
 }
 
-// Uploaded one by one, they take what was said beforehand.
+// Weights that are uploaded one by one take as much memory as `bytes_of` announced.
 TEST(DeviceExperts, TakeAsMuchMemoryAsIsSaid) {
   const Gguf file = Gguf::open(find_data("arch/qwen3moe-formats.gguf").value()).value();
   const ModelSpec spec = read_model_spec(file).value();

@@ -1,4 +1,4 @@
-// Logits that stay on a device: what is asked of them is answered there, for all rows at once.
+// Logits that stay on a device: queries are answered there, for all rows at once.
 #include "spectr/backend/device/device_logits.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(DeviceLogits, AnswerAsARowHereDoesAndStayThere) {
   TwinDevice device;
   for (const std::size_t size : {1, 1000, 1024, 1025, 5000}) {
     std::vector<float> row = random_floats(size, 3);
-    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // equal ones
+    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // makes ties
     if (size > 20) row[17] = -std::numeric_limits<float>::infinity();
     DeviceLogits rows(2, size, device);
     ASSERT_TRUE(device.upload(rows.begin(2).at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
@@ -73,7 +73,7 @@ TEST(DeviceLogits, AreAskedOnceForAllRowsOfAPass) {
     };
     const int before = device.waits();
     for (std::size_t i = 0; i < n; ++i) expect_right(n - 1 - i, 40);
-    for (std::size_t i = 0; i < n; ++i) expect_right(i, 1);  // the longer lists begin with it
+    for (std::size_t i = 0; i < n; ++i) expect_right(i, 1);  // a prefix of the longer lists
     EXPECT_EQ(device.waits(), before + 2);
     expect_right(2, 41);
     EXPECT_EQ(device.waits(), before + 3);

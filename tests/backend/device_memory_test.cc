@@ -1,4 +1,4 @@
-// Memory of a device that ends, and a device that is lost: on the twins.
+// Devices that run out of memory or are lost, on the twins.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(DeviceMemory, TooSmallForATextEndsThatTextAlone) {
   EXPECT_EQ(here, alone(*model, text));
 }
 
-/// However much there is, whoever gets logits gets the right ones, also behind passes that found no memory.
+/// Expects correct logits for any amount of memory, also after passes that failed for lack of memory.
 void expect_right_texts(const fs::path& file, std::size_t least, std::size_t most) {
   const OnTwins roomy(file);
   const std::size_t vocabulary = roomy.model->vocabulary();

@@ -1,5 +1,5 @@
-// Whole passes of models on a device whose kernels are their twins: near the references, and the same bits in
-// any company.
+// Whole passes of models on a device whose kernels are their twins: near the references, and
+// with the same bits in every batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class DevicePasses : public testing::TestWithParam<fs::path> {};
 TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
   const ModelSpec spec = read_model_spec(Gguf::open(GetParam()).value()).value();
   const bool is_f32 = default_kv(spec).keys == f32;
-  // Where a router is undecided rounding chooses another expert, and this one's is of random numbers.
+  // If a router is undecided, rounding selects another expert, and this model's router has random weights.
   const Slimming slimming = spec.architecture == "gpt-oss" ? Slimming{.type = TensorType::f32} : Slimming();
   const auto device = std::make_shared<TwinDevice>();
   const auto backend = std::make_shared<DeviceBackend>(device);
@@ -51,8 +51,8 @@ TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
     if (is_f32) {
       const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
       const auto expected = course(*load(GetParam(), reference, {kv, kv}, slimming).value());
-      // Keys and values that differ by a unit of F32 become neighbours as F16, or as Q8_0: where the
-      // processor is further away for that reason, the device may be as far.
+      // F16 and Q8_0 may round keys and values that differ in the last bit of f32 to neighbours. If the CPU
+      // is further from the reference for that reason, the device may be, too.
       double bound = kv == f32 ? 1e-4 : kv == f16 ? 4e-3 : 3e-2;
       if (kv == f16 && largest_distance(found, expected) > bound) {
         ThreadPool pool(1);
@@ -140,7 +140,7 @@ TEST(DevicePass, IsRecordedOnceForEachShape) {
   const auto session = on.model->start(0, 4).value();
   std::vector<Token> text = random_text(5, on.model->vocabulary(), 1);
   ASSERT_TRUE(session->score(text, TokenTree(text.back())));
-  for (int i = 0; i < 2; ++i) {  // both memories for logits, with room for as many rows as there will be
+  for (int i = 0; i < 2; ++i) {  // both buffers for logits, at their final size
     text.push_back(7);
     ASSERT_TRUE(session->score(text, random_tree(text.back(), 4, on.model->vocabulary(), 1)));
     session->keep({});
@@ -164,7 +164,7 @@ TEST(DevicePass, LeavesTheTargetsDistributionToADecoder) {
   const LanguageModel* const drafts[] = {&draft_rows};
   Models models = value_of(Models::start(target_rows, drafts, Warp::make(warp).value(), 16, 8));
   const Token prompt[] = {5, 9};
-  // What is drawn from is two tokens, not all: the estimate beforehand does not know.
+  // The distribution has two tokens, not the whole vocabulary, which the estimate cannot know in advance.
   const EnumerationOptions enumeration{.horizon = 3, .markov = false, .max_outcomes = 1e14};
   Decoder decoder = decoder_of("spectr", options);
   const DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));

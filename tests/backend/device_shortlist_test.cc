@@ -1,4 +1,4 @@
-// Heads of some tokens only, and weights of other types, on a device: what drafts are made smaller by.
+// Shortlisted heads and weights of other types on a device, which make draft models smaller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using namespace test;
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
 
-/// A head with the embedding's matrix, one of its own with biases, and one whose logits are capped.
+/// A head tied to the embedding, one with its own matrix and biases, and one with capped logits.
 const std::string float_files[] = {"models/stories260K-f32.gguf", "arch/gptneox-f32.gguf",
                                    "arch/gemma2-f32.gguf"};
 const std::string quantized_files[] = {std::string(bundled_draft), "arch/llama-formats-32.gguf"};
@@ -42,14 +42,14 @@ std::unique_ptr<Transformer> on_twins(const std::string& name, const Slimming& s
   return load(name, slimming, std::make_shared<DeviceBackend>(std::make_shared<TwinDevice>()));
 }
 
-/// Every third token.
+/// Returns every third token.
 std::vector<Token> thirds(std::size_t vocabulary) {
   std::vector<Token> tokens;
   for (std::size_t token = 0; token < vocabulary; token += 3) tokens.push_back(static_cast<Token>(token));
   return tokens;
 }
 
-// Of weights in floats also the sequence's own tokens have the bits of the whole head.
+// If weights are floats, the sequence's own tokens also have the bits of the full head.
 TEST(DeviceShortlist, HasTheLogitsOfItsTokensAndOfTheSequencesOwn) {
   const auto expect_of = [](const std::string& file, bool is_float) {
     const auto whole = on_twins(file);
@@ -64,7 +64,7 @@ TEST(DeviceShortlist, HasTheLogitsOfItsTokensAndOfTheSequencesOwn) {
       const bool own = std::ranges::find(text, static_cast<Token>(i)) != text.end();
       if (i % 3 == 0 || (own && is_float)) {
         EXPECT_EQ(found[i], expected[i]) << file << ", token " << i;
-      } else if (own) {  // their weights are not rounded, nor is what these are multiplied with
+      } else if (own) {  // neither their weights nor the activations are rounded
         EXPECT_NEAR(found[i], expected[i], 0.03f * size) << file << ", token " << i;
       } else {
         EXPECT_EQ(found[i], nothing) << file << ", token " << i;
@@ -91,7 +91,7 @@ TEST(DeviceShortlist, IsNearTheReference) {
   }
 }
 
-// A row is a function of its own sequence: whatever the session saw before, and of nodes of a tree.
+// A row depends on its own sequence only, not on what the session computed before or on a tree's nodes.
 TEST(DeviceShortlist, ForgetsTokensOfARewoundText) {
   const auto slim = on_twins(float_files[0], {.shortlist = thirds(512)});
   const auto session = slim->start(0, 6).value();
@@ -112,8 +112,8 @@ TEST(DeviceShortlist, ForgetsTokensOfARewoundText) {
   EXPECT_GT(row_of(*session, TokenTree::root)[4], nothing);
 }
 
-// Long texts have more own tokens than there is room for at first, and turns of texts more than there ever
-// is; together they are in one pass.
+// Long sequences have more own tokens than the initial capacity, and alternating sequences more than the
+// maximum; at the end, all are in one pass.
 TEST(DeviceShortlist, IsRightForTextsThatTakeTurnsAndPassesOfSeveral) {
   const auto slim = on_twins(float_files[0], {.shortlist = {0, 1, 2, 3, 4, 5, 6, 7}});
   const std::size_t lengths[] = {8, 45, 90};
@@ -141,7 +141,7 @@ TEST(DeviceShortlist, IsRightForTextsThatTakeTurnsAndPassesOfSeveral) {
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(row_of(*sessions[i], 0), expected[i]) << i;
 }
 
-// However much memory there is, whoever gets logits gets the right ones.
+// For any amount of memory, every sequence that gets logits gets the right ones.
 TEST(DeviceShortlist, SpoilsNoTextWhereMemoryEnds) {
   const Slimming how{.shortlist = {0, 1, 2, 3, 4, 5, 6, 7}};
   const std::vector<Token> text = random_text(100, 512, 1), shorter = random_text(20, 512, 2);
@@ -210,7 +210,7 @@ TEST(DeviceOwnRows, AreSentOnceAndForgottenWhereRoomEnds) {
   EXPECT_EQ(rows.place(few.tokens[3]), place);
   EXPECT_GE(rows.place(more.tokens[0]), 0);
   const std::size_t moved = rows.times_moved();
-  take({&many});  // which 64 rows have no room for beside the others, but room alone
+  take({&many});  // 64 rows have no room for it next to the others, but alone
   EXPECT_EQ(rows.place(few.tokens[3]), -1);
   EXPECT_EQ(rows.times_moved(), moved);
   take({&many, &most});
@@ -234,7 +234,7 @@ TEST(SlimDrafts, OnADeviceHaveTheTypeThatIsAskedFor) {
       const Row expected = alone(*here, text), found = alone(*there, text);
       double off = 0, size = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        if (found[i] == expected[i]) continue;  // as −∞ is
+        if (found[i] == expected[i]) continue;  // for example, both are −∞
         off += (found[i] - expected[i]) * (found[i] - expected[i]);
         size += expected[i] * expected[i];
       }

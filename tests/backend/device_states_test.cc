@@ -1,5 +1,5 @@
-// Recurrent layers on devices: kernel calls are near the definitions, whatever a sequence was cut into, and
-// the memory that sequences have for their states.
+// Recurrent layers on devices: kernel calls agree with the definitions however a sequence is split into
+// passes. Also tests the memory for the states of sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST_P(RecurrentCalls, AreNearTheDefinitionsAndHaveTheSameBitsForTheSamePath) {
     EXPECT_GT(again, 9);
     int next = 0;
     for (const auto& [path, out] : found) {
-      if (next++ % 4 != 0) continue;  // the definition takes its time
+      if (next++ % 4 != 0) continue;  // the definition is slow
       const std::vector<double> expected = defined(GetParam(), path);
       for (std::size_t i = 0; i < out.size(); ++i)
         ASSERT_NEAR(out[i], expected[i], 2e-5 * (1 + std::abs(expected[i]))) << i << " after " << path.size();
@@ -107,7 +107,7 @@ class StatesOfSequences : public testing::Test {
   static CacheSize size_of(std::size_t recent, std::size_t frames) {
     return {.slots = 99, .kept = 99, .context = 90, .recent = recent, .frames = frames};
   }
-  /// What a place has, all numbers of a token or a frame.
+  /// Returns the numbers of `count` tokens or frames at a place.
   std::vector<std::uint32_t> numbers(StatePlace place, std::size_t count) {
     std::vector<std::uint32_t> all(count);
     const Slice at = memory_.of(1).pool.behind(static_cast<std::size_t>(place) * 8);
@@ -122,7 +122,7 @@ class StatesOfSequences : public testing::Test {
   }
   std::size_t token_numbers() { return memory_.bytes(size_of(1, 0)) / sizeof(float); }
   std::size_t frame_numbers() { return memory_.bytes(size_of(0, 1)) / sizeof(float); }
-  /// Of all that the cache has.
+  /// Returns all numbers of the cache.
   std::vector<std::vector<std::uint32_t>> all_of(CacheId cache, const CacheSize& size) {
     std::vector<std::vector<std::uint32_t>> all;
     for (std::size_t i = 0; i < size.recent; ++i)
@@ -154,7 +154,7 @@ TEST_F(StatesOfSequences, LieApartAndStayWhereOthersComeAndGo) {
   const auto first = all_of(0, small), second = all_of(1, large), third = all_of(2, small);
   EXPECT_NE(first, third);
   memory_.close(1);
-  memory_.open(3, small);  // where the other was
+  memory_.open(3, small);  // where the closed cache was
   memory_.open(4, large);
   memory_.take_scratch(4);
   fill_all(3, small, 300'001);
@@ -207,7 +207,7 @@ TEST_F(StatesOfSequences, MoveFromSlotToSlotOfTheRing) {
   memory_.close(1);
   EXPECT_EQ(memory_.moves().size(), 4u);
   memory_.open(2, size);
-  memory_.copy({.from = 0, .to = 2, .slots = 20, .frames = {0}});  // moves come first
+  memory_.copy({.from = 0, .to = 2, .slots = 20, .frames = {0}});  // moves are executed first
   EXPECT_TRUE(memory_.moves().empty());
   expected[1] = expected[4];
   expected[4] = expected[5];

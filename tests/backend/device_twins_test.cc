@@ -124,7 +124,7 @@ TEST(WeightPanels, TakeNoMoreBitsThanCodesAndTheirScales) {
   }
 }
 
-/// Rows as the processor quantizes them.
+/// Rows as the CPU backend quantizes them.
 struct OnTheProcessor {
   ActivationBlock block;
   std::vector<std::uint8_t> bytes;
@@ -178,8 +178,8 @@ TEST(TwinQuantize, PassesOnWhatIsNotFinite) {
   }
 }
 
-/// The bound of docs/kernels.md on the error of y[i] with row r of x, with twice its roundings: here no
-/// product and sum are fused. In these tensors a minimum is below ½, so that |s c| + |m| < |w| + 1.
+/// Returns the bound of docs/kernels.md on the error of y[i] for row r of x, with doubled rounding errors:
+/// here no multiply-add is fused. In these tensors a minimum is below ½, so |s c| + |m| < |w| + 1.
 double bound_of(TensorType type, const std::vector<float>& w, const twin::QuantizedRows& rows,
                 std::size_t r) {
   double steps = 0, sizes = 0;

@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-/// |x[j] − y[j]| ≤ bound · sizes[j], or a little more: the least normal float, below which floats have fewer
-/// bits. Where y[j] is a sum, sizes[j] is the sum of its terms' sizes: terms may cancel, their errors do not.
+/// Expects |x[j] − y[j]| ≤ bound · sizes[j], plus the least normal float, below which floats lose precision.
+/// If y[j] is a sum, sizes[j] must be the sum of its terms' sizes: terms may cancel, errors do not.
 inline void expect_close(std::span<const float> x, std::span<const float> y, double bound,
                          std::span<const float> sizes) {
   constexpr double floor = std::numeric_limits<float>::min();
@@ -21,7 +21,7 @@ inline void expect_close(std::span<const float> x, std::span<const float> y, dou
   }
 }
 
-/// The same where nothing cancels: relative to y[j] itself.
+/// Expects |x[j] − y[j]| ≤ bound · |y[j]| in the same way, for results without cancellation.
 inline void expect_close(std::span<const float> x, std::span<const float> y, double bound) {
   std::vector<float> sizes;
   for (const float v : y) sizes.push_back(std::abs(v));

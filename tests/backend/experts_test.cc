@@ -1,4 +1,4 @@
-// Mixtures of experts: the choice of a router, and the whole operation beside its plain twin.
+// Mixtures of experts: the router's selection, and the whole operation compared with its plain twin.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ TEST(ChooseExperts, TakesThemFromTheGroupsWhoseTwoBestAreTheLargest) {
   ExpertsSpec spec = spec_of(2, Gating::sigmoid, false);
   spec.groups = 3;
   spec.groups_used = 2;
-  // Sums of two of σ: 0.98 and 0.5; 0.88 and 0.88; 0.95 and 0.12. The second group and the first are best.
+  // Sums of the two σ of a group: 0.98 + 0.5, 0.88 + 0.88, 0.95 + 0.12. The first two groups are best.
   const std::vector<float> z = {4, 0, 2, 2, 3, -2};
   EXPECT_THAT(experts_of(choose(spec, z)), testing::ElementsAre(0, 2));
   spec.groups_used = 1;
@@ -94,7 +94,7 @@ TEST(ChooseExperts, TakesThemFromTheGroupsWhoseTwoBestAreTheLargest) {
   EXPECT_THAT(experts_of(choose(spec, z)), testing::ElementsAre(0, 4));
 }
 
-/// A small model of the project's, changed, on a backend; and its logits for a text in one pass.
+/// A modified small model on a backend, and its logits for a sequence in one pass.
 class Changed {
  public:
   explicit Changed(const std::function<void(ModelSpec&)>& change)
@@ -103,7 +103,7 @@ class Changed {
     change(spec_);
   }
 
-  /// A further vector of so many random numbers.
+  /// Adds a vector of `size` random numbers.
   static WeightId add_vector(ModelSpec& spec, std::size_t size) {
     spec.weights.push_back({"", TensorType::f32, 1, size, 0, true});
     return static_cast<WeightId>(spec.weights.size() - 1);
@@ -147,7 +147,7 @@ TEST(Experts, AreThoseOfTheReferenceWhateverTheSpecSays) {
   const std::vector<Change> changes = {
       [](ModelSpec&, ExpertsSpec&) {},
       [](ModelSpec&, ExpertsSpec& e) { e.gating = Gating::sigmoid; },
-      [](ModelSpec& s, ExpertsSpec& e) {  // without a bias it is what the first one is
+      [](ModelSpec& s, ExpertsSpec& e) {  // without a bias it would equal the first change
         e.gating = Gating::softmax_of_chosen;
         e.selection_bias = Changed::add_vector(s, e.blocks.size());
       },
@@ -175,7 +175,7 @@ TEST(Experts, AreThoseOfTheReferenceWhateverTheSpecSays) {
         e.router_norm = NormSpec{NormSpec::Kind::rms, Changed::add_vector(s, s.width), {}, 1e-5f};
       },
       [](ModelSpec& s, ExpertsSpec& e) { e.scales = Changed::add_vector(s, e.blocks.size()); },
-      [](ModelSpec&, ExpertsSpec& e) {  // of other ranks' experts nothing comes
+      [](ModelSpec&, ExpertsSpec& e) {  // experts of other ranks contribute nothing
         e.first = 1;
         e.blocks.erase(e.blocks.begin());
       }};

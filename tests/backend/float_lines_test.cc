@@ -8,7 +8,7 @@
 namespace spectr {
 namespace {
 
-/// Rows of 0, 1, 2, …, as they are arranged.
+/// Returns the numbers 0, 1, 2, … in the given arrangement.
 std::vector<float> arranged(std::size_t cols, const FloatLines& lines) {
   std::vector<float> x(lines.rows * cols), out(x.size());
   std::iota(x.begin(), x.end(), 0.0f);

@@ -1,4 +1,4 @@
-// Tokens that never come have no logit, on any backend.
+// Forbidden tokens have no logit on any backend.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace spectr {
 namespace {
 
-// A model of zeros, which finds all tokens equally likely; its cap would make −∞ a number.
+// A model of zeros finds all tokens equally likely. Its logit cap would turn −∞ into a finite number.
 TEST(ForbiddenTokens, HaveNoLogit) {
   const auto bytes = with_tensors(tiny_model("gemma2")
                                       .set("gemma2.final_logit_softcapping", 30.0F)

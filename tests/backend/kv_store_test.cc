@@ -1,4 +1,4 @@
-// The cache: what is written is what is attended to, as F32, F16 or Q8_0.
+// The KV cache: attention reads what was written, as F32, F16 or Q8_0.
 #include "spectr/backend/cpu/kv_store.h"
 
 #include <gtest/gtest.h>
@@ -20,17 +20,17 @@ namespace {
 
 constexpr std::size_t width = 24, slots = 20, scratch_size = attention_scratch(64, width);
 
-/// Two layers: of one head and of three.
+/// A layout of two layers, with one head and with three.
 KvLayout layout_of(KvType keys, KvType values) {
   return {std::vector{KvLayout::Layer{1, 8}, KvLayout::Layer{3, width}}, {keys, values}};
 }
 
-/// A sequence of which nothing is dropped.
+/// Returns the size of a cache that keeps all of `count` slots.
 CacheSize all_of(std::size_t count) {
   return {count, count};
 }
 
-/// Owns all of its slots.
+/// A KvStore that owns all of its slots.
 struct Store : KvStore {
   Store(const KvLayout& layout, const CacheSize& size)
       : Store(layout, size, std::make_unique<BlockPool>(layout.block_bytes())) {}
@@ -40,7 +40,7 @@ struct Store : KvStore {
       : KvStore(layout, size, *blocks), pool(std::move(blocks)) {
     own(0, size.slots);
   }
-  std::unique_ptr<BlockPool> pool;  // blocks outlive it
+  std::unique_ptr<BlockPool> pool;  // must outlive the store
 };
 
 std::vector<float> attend_to(const KvStore& cache, std::size_t slot) {
@@ -54,7 +54,7 @@ std::vector<float> attend_to(const KvStore& cache, std::size_t slot) {
 
 constexpr KvType all_types[] = {KvType::f32, KvType::f16, KvType::q8_0};
 
-/// What a key or a value becomes.
+/// Returns the numbers of a key or a value after rounding to `type`.
 std::vector<float> rounded(std::vector<float> numbers, KvType type) {
   if (type == KvType::f16) {
     for (float& x : numbers) x = f16_to_float(round_to_f16(x).bits);
@@ -106,7 +106,7 @@ TEST(KvStore, MovesKeyAndValue) {
   }
 }
 
-/// A cache whose keys and values have become numbers of other types before they are written.
+/// A cache into which keys and values are written after they were rounded to other types.
 struct Written {
   static constexpr std::size_t rows = 150;
   Written(std::size_t head_dim, const KvTypes& types, const KvTypes& before)
@@ -129,7 +129,7 @@ struct Written {
   std::vector<float> scratch = std::vector<float>(attention_scratch(rows + slot_block, dim));
 };
 
-/// Queries of a text and of a tree's nodes, some with windows.
+/// Attends with the queries of a sequence and of a tree's nodes, some of them with windows.
 std::vector<float> attended(Written& cache, bool alone) {
   static constexpr std::array nodes = {140, 141, 145, 149};
   const std::vector<float> q = test::random_floats(max_queries * cache.dim, 9);
@@ -176,7 +176,7 @@ TEST(KvStore, GivesAQueryTheSameBitsAloneAndInCompany) {
   });
 }
 
-// A branch of a tree whose nodes lie apart has the sums of a text.
+// A tree branch with scattered nodes has the same sums as a sequence.
 TEST(KvStore, GivesAQueryTheSameBitsWhereverItsSlotsLie) {
   at_every_target([&] {
     for (const std::size_t dim : widths) {
@@ -199,7 +199,7 @@ TEST(KvStore, GivesAQueryTheSameBitsWhereverItsSlotsLie) {
   });
 }
 
-// Latent keys: their first numbers are the values.
+// Latent keys, whose first numbers are the values.
 struct Latent {
   static constexpr std::size_t rows = 150;
   Latent(std::size_t head_dim, std::size_t value_dim, KvType type)
@@ -287,7 +287,7 @@ TEST(KvStore, KeepsQ8InNineBitsAndF16InHalfTheBytes) {
             layout_of(f32, f32).bytes(all_of(64)) + layout_of(f16, f16).bytes(all_of(64)));
 }
 
-// The values of two slots tell their weights, and the weights the difference of their scores.
+// The output determines the weights of two slots, and these determine the difference of their scores.
 TEST(KvStore, KeepsScoresAndValuesAsQ8WithinTheirBound) {
   constexpr std::size_t dim = 64;
   const KvLayout layout(std::vector{KvLayout::Layer{1, dim}}, {KvType::q8_0, KvType::q8_0});
@@ -342,7 +342,7 @@ TEST(KvStore, GivesNothingFiniteForAKeyOrAValueThatIsNot) {
   }
 }
 
-// A layer without a window, and two that keep the last 100 slots and 60 more: three blocks of 64.
+// One layer without a window, and two that keep the last 100 slots and 60 more: three blocks of 64.
 TEST(KvStore, LayersWithAWindowKeepARingOfSlots) {
   const KvLayout layout(std::vector{KvLayout::Layer{1, 8}, {1, 8, 100}, {2, 8, 100}},
                         {KvType::f32, KvType::f32});

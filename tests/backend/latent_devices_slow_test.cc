@@ -1,5 +1,5 @@
-// Whole models with latent attention on devices: near the references, the bits of the twins, and the same
-// bits in any company.
+// Whole models with latent attention on devices: near the references, with the bits of the twins, and
+// with the same bits in every batch.
 #include <gtest/gtest.h>
 
 #include "spectr/backend/cpu/cpu_backend.h"

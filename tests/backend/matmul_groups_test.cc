@@ -11,15 +11,15 @@
 namespace spectr {
 namespace {
 
-// Three groups of matrices of several types, with rows of their own, one of them with none.
+// Three groups of matrices of several types, each with its own rows of x; one group has no rows.
 TEST(MatmulGroups, GiveTheBitsOfProductsByThemselvesAtEveryLevel) {
   static constexpr std::size_t rows = 33, cols = 256;
-  static constexpr std::size_t sizes[] = {1, 0, 17};  // rows of x, each from the first one on
+  static constexpr std::size_t sizes[] = {1, 0, 17};  // numbers of rows of x of each group
   const std::vector<float> x = test::random_floats(20 * cols, 7);
   const auto x_of = [&](std::size_t group) { return Span2d<const float>(x.data(), sizes[group], cols); };
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    std::vector<std::vector<std::byte>> bytes;  // which plain numbers refer to
+    std::vector<std::vector<std::byte>> bytes;  // owned here, viewed by plain tensors
     std::vector<Matrix> matrices;
     for (const TensorType type : {TensorType::q8_0, TensorType::f16, TensorType::q4_0, TensorType::f32,
                                   TensorType::bf16, TensorType::q6_k}) {

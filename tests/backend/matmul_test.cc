@@ -20,7 +20,7 @@
 
 namespace spectr {
 
-/// How tests name a level.
+/// Prints the name of a level for GoogleTest.
 inline void PrintTo(KernelLevel level, std::ostream* out) {
   *out << name_of(level);
 }
@@ -35,7 +35,7 @@ constexpr KernelLevel all_levels[] = {KernelLevel::portable,    KernelLevel::neo
                                       KernelLevel::avx2,        KernelLevel::avx2_vnni, KernelLevel::avx512,
                                       KernelLevel::avx512_vnni, KernelLevel::amx};
 
-/// Claims about the kernels of one level. Those that this machine cannot run are shown as skipped.
+/// Tests of the kernels of one level. Levels that this machine does not support are reported as skipped.
 struct MatmulAtLevel : testing::TestWithParam<KernelLevel> {
   KernelLevel level = GetParam();
 
@@ -55,7 +55,7 @@ struct Problem {
   std::size_t rows;
   std::size_t cols;
   std::vector<std::byte> bytes = random_tensor(type, rows, cols, 1);
-  ThreadPool pool{1};  // all panels are one run: kernels that take several at once meet several
+  ThreadPool pool{1};  // one task has all panels, so that kernels of several panels get several
   Matrix matrix = Matrix::pack(type, rows, cols, bytes, pool);
   MatmulScratch scratch = {};
 
@@ -68,12 +68,12 @@ struct Problem {
   }
 };
 
-// Keeps the bits that BF16 has.
+// Clears the bits that BF16 does not have.
 void cut_to_bf16(std::vector<float>& x) {
   for (float& f : x) f = std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) & 0xffff0000u);
 }
 
-/// The numbers −m of a row of W whose weights are s · (quant − offset) − m: its weights if all quants were 0.
+/// Returns −m for each weight s · (quant − offset) − m of a row of W: its weights if all quants were 0.
 std::vector<float> minima(const Problem& problem, std::size_t row) {
   std::vector<float> minima(problem.cols);
   const auto layout = quant_layout(problem.type);
@@ -89,9 +89,9 @@ std::vector<float> minima(const Problem& problem, std::size_t row) {
   return minima;
 }
 
-/// What |y − W x| may be for a row of W. Quantized formats: x[j] is off by at most half a step a / 2 of its
-/// block, or by all of it where the whole block is next to nothing; rounding x[j] to BF16 costs 2⁻⁹ of it.
-/// Besides, 2⁻²⁴ for every float sum that a product passes through; the two parts of a weight do so apart.
+/// Bound on |y − W x| for a row of W. If W is quantized, x[j] is off by at most half a step a / 2 of its
+/// block, or by all of x[j] if the block is nearly zero; rounding x[j] to BF16 costs 2⁻⁹ of it. Each f32
+/// addition costs 2⁻²⁴; the two parts of a weight are rounded separately.
 double error_bound(const Problem& problem, std::size_t row, std::span<const float> x) {
   constexpr std::size_t block = ActivationBlock::half;
   const bool quantized = format_of(problem.type).is_quantized();
@@ -121,7 +121,7 @@ TEST_P(MatmulAtLevel, IsWithinTheBoundOfQuantizedActivations) {
     Problem problem{type, rows, cols};
     std::vector<float> x = random_floats(n * cols, 2);
     x[5] *= 100;  // an outlier costs its block, not the row
-    for (std::size_t j = 0; j < cols; ++j) x[2 * cols + j] *= 1e-32f;  // no number that quantizing keeps
+    for (std::size_t j = 0; j < cols; ++j) x[2 * cols + j] *= 1e-32f;  // too small to be quantized
     std::vector<float> exact(n * rows);
     scalar::matmul(type, problem.bytes, {x.data(), n, cols}, {exact.data(), n, rows});
     const std::vector<float> y = problem.product(level, x);
@@ -135,14 +135,14 @@ TEST_P(MatmulAtLevel, IsWithinTheBoundOfQuantizedActivations) {
   }
 }
 
-/// A tensor of Q4_K whose weights are all s · 1 − s.
+/// Returns a tensor of Q4_K whose weights are all s · 1 − s.
 std::vector<std::byte> cancelling_tensor(std::size_t rows, std::size_t cols) {
   std::vector<std::byte> bytes = random_tensor(TensorType::q4_k, rows, cols, 1);
   for (auto block = bytes.begin(); block != bytes.end(); block += 144) {
     std::copy_n(block, 2, block + 2);      // d of the minima
-    std::copy_n(block + 4, 4, block + 8);  // minima as scales: six bits of four, two of the others …
+    std::copy_n(block + 4, 4, block + 8);  // minima become scales: six bits of four, two of the others …
     for (int i = 12; i < 16; ++i)
-      block[i] = (block[i] & std::byte{15}) | block[i] << 4;  // … whose four follow
+      block[i] = (block[i] & std::byte{15}) | block[i] << 4;  // … whose low four bits follow
     std::fill_n(block + 16, 128, std::byte{0x11});
   }
   return bytes;
@@ -167,7 +167,7 @@ TEST_P(MatmulAtLevel, IsWithinTheBoundWhereScalesAndMinimaCancel) {
   }
 }
 
-/// A model that computes NaN must be found out, and is so by its logits.
+/// If a model computes NaN, its logits must show it.
 TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const float strange[] = {std::numeric_limits<float>::quiet_NaN(), std::bit_cast<float>(0x7fff'ffff),
@@ -197,7 +197,7 @@ TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
   };
   for (const TensorType type : all_tensor_types()) {
     claim(type, 2, format_of(type).elements > 32 ? 256 : 96, 1);
-    // Tiles take rows of x that are many or long.
+    // Tiled kernels need many or long rows of x.
     claim(type, 9, 256, 17);
     claim(type, 6, 1024, 67);
   }
@@ -219,8 +219,8 @@ TEST(Matmul, HasARelativeErrorBelowOnePercentForNumbersOfTheNormalDistribution) 
   }
 }
 
-/// Where products of unsigned quants and signed bytes could leave 16 bits: all quants and activations
-/// extreme.
+/// Tests extreme quants and activations, for which products of unsigned quants and
+/// signed bytes could overflow 16 bits.
 TEST_P(MatmulAtLevel, IsExactForTheLargestCodesAndActivations) {
   for (const TensorType type : all_tensor_types()) {
     if (format_of(type).elements == 1) continue;
@@ -228,7 +228,7 @@ TEST_P(MatmulAtLevel, IsExactForTheLargestCodesAndActivations) {
       for (const std::size_t cols : {256, 1024}) {
         Problem problem{type, 16, cols};
         for (std::byte& b : problem.bytes) b = static_cast<std::byte>(fill);
-        // All factors of 16 bits become 2⁻¹ with these bytes on top; other bytes stay extreme.
+        // All f16 factors become 2⁻¹ through these high bytes; other bytes stay extreme.
         const std::vector<std::byte> factors = random_tensor(type, 16, cols, 1);
         for (std::size_t i = 0; i < factors.size(); ++i) {
           const std::size_t at = i % format_of(type).bytes;
@@ -242,7 +242,7 @@ TEST_P(MatmulAtLevel, IsExactForTheLargestCodesAndActivations) {
         EXPECT_EQ(problem.product(level, x), expected) << format_of(type).name;
         EXPECT_TRUE(std::ranges::equal(problem.product(level, {fewer.begin(), fewer.end()}), as_expected))
             << format_of(type).name;
-        if (cols > 256) continue;  // longer rows are there for the levels that treat them differently
+        if (cols > 256) continue;  // longer rows matter only to levels that treat them differently
         std::vector<float> exact(9 * 16);
         scalar::matmul(type, problem.bytes, {x.data(), 9, cols}, {exact.data(), 9, 16});
         for (std::size_t i = 0; i < exact.size(); ++i)

@@ -37,7 +37,7 @@ TEST(Matrix, HasRowsAndColumns) {
   }
 }
 
-/// Bits of a weight in memory, of the formats that take more than their files do.
+/// Returns the bits of a weight in memory for the formats that take more than in their files.
 double bits_in_memory(TensorType type) {
   switch (type) {
     using enum TensorType;

@@ -1,4 +1,4 @@
-// On a device of this machine, which SPECTR_TEST_DEVICE names as --device does. Skipped where it does not.
+// Tests on a real device, which SPECTR_TEST_DEVICE names in the syntax of --device; skipped if it is unset.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Small models of all kinds, and the bundled target.
+/// Returns small models of all kinds and the bundled target.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = test::course_models();
   for (const char* const type : {"f16", "q8_0", "q4_0"})

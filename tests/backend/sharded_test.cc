@@ -1,4 +1,4 @@
-// Ranks that share a model: the passes of all together.
+// Ranks that share a model: passes of all ranks together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class Sharded : public testing::TestWithParam<fs::path> {
   }
 };
 
-// The sums of two ranks are those of one in another order. Where activations are rounded, a number that
+// The sums of two ranks are those of one in another order. If activations are quantized, a number that
 // differs in its last bit may be rounded to a neighbour.
 TEST_P(Sharded, TwoRanksGiveTheLogitsOfOne) {
   const test::SharedModel shared(GetParam(), 2, test::float_kv);
@@ -65,7 +65,7 @@ TEST_P(Sharded, AnyBackendOfTheHostCanBeShared) {
 INSTANTIATE_TEST_SUITE_P(Models, Sharded, testing::ValuesIn(test::shareable_models(Split::rows)),
                          [](const auto& file) { return test::test_name_of(file.param); });
 
-// What a rank knows of its tokens put together is what whole rows say.
+// The ranks' partial answers combined are equal to the answers from whole rows.
 TEST(SharedLogits, AnswerEveryQuestionAsTheWholeRowDoes) {
   for (const std::size_t ranks : {2, 3}) {
     const test::SharedModel shared(test::stories(), ranks);
@@ -130,7 +130,7 @@ TEST(SharedModel, GivesARowTheSameBitsAloneAndInCompany) {
   }
 }
 
-// What a session has computed is copied on every rank.
+// A session is copied on every rank.
 TEST(SharedModel, ASessionThatCopiesAnotherGoesOnWithTheSameBits) {
   const test::SharedModel shared(test::stories(), 2);
   ASSERT_TRUE(shared.outcome());
@@ -145,7 +145,7 @@ TEST(SharedModel, ASessionThatCopiesAnotherGoesOnWithTheSameBits) {
   EXPECT_TRUE(std::ranges::equal(a, b));
 }
 
-/// A rank that has no memory for the second sequence that is open at a time.
+/// A rank that lacks memory for a second open sequence.
 class MemoryForOne final : public ForwardingOps {
  public:
   MemoryForOne(std::unique_ptr<Ops> ops, bool applies) : ForwardingOps(std::move(ops)), applies_(applies) {}
@@ -169,7 +169,7 @@ TEST(SharedModel, ARankWithoutMemoryForASequenceIsThatOfAll) {
   const test::MakeBackend make = [&made](ThreadPool& pool) {
     return std::make_unique<test::WrappingBackend<MemoryForOne, bool>>(test::cpu_backend(pool), made++ > 0);
   };
-  // Whoever comes first is the leader, or the other one: either way one of both has too little.
+  // The first thread is the leader or the other rank: in both cases one of the two lacks memory.
   const test::SharedModel shared(test::stories(), 2, {}, make);
   ASSERT_TRUE(shared.outcome());
   auto first = shared.model().start(64, 1).value();
@@ -182,7 +182,7 @@ TEST(SharedModel, ARankWithoutMemoryForASequenceIsThatOfAll) {
   EXPECT_TRUE((*again)->score(std::vector<Token>{1, 600}, TokenTree(600)));
 }
 
-/// A rank that ends in the middle of a pass.
+/// A rank that fails in the middle of a pass.
 class Ending final : public ForwardingOps {
  public:
   Ending(std::unique_ptr<Ops> ops, bool applies) : ForwardingOps(std::move(ops)), applies_(applies) {}

@@ -1,4 +1,4 @@
-// Ranks with layers of their own; and several models of one communicator, one after the other.
+// Ranks with layers of their own (pipeline parallelism), and several models on one communicator in turn.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 
 class Staged : public testing::TestWithParam<fs::path> {};
 
-// A row goes through the same layers in the same order, and nothing is added elsewhere.
+// A row passes through the same layers in the same order, and no other sums are formed.
 TEST_P(Staged, RanksWithLayersOfTheirOwnGiveTheBitsOfOne) {
   const test::SharedModel shared(GetParam(), 2, test::float_kv, test::cpu_backend, {}, Split::layers);
   ASSERT_TRUE(shared.outcome()) << shared.outcome().error().message;
@@ -46,7 +46,7 @@ TEST_P(Staged, RanksWithLayersOfTheirOwnGiveTheBitsOfOne) {
 INSTANTIATE_TEST_SUITE_P(Models, Staged, testing::ValuesIn(test::shareable_models(Split::layers)),
                          [](const auto& file) { return test::test_name_of(file.param); });
 
-// A pass of a prompt's piece ends for the leader when its own layers have it.
+// For the leader, a pass over a piece of a prompt ends when its own layers are done.
 TEST(StagedModel, PromptsOfManyPiecesOnThreeRanksGiveTheBitsOfOne) {
   const test::SharedModel shared(test::stories(), 3, {}, test::cpu_backend, {}, Split::layers);
   ASSERT_TRUE(shared.outcome()) << shared.outcome().error().message;
@@ -117,7 +117,7 @@ TEST(SharedModel, ARankOfAnotherBuildIsRefused) {
   rank.join();
 }
 
-// Whoever does not take part waits for the leader's word.
+// Ranks that do not take part wait for the leader's next order.
 TEST(SharedModel, FewerRanksThanThereAreCanShareOneModelAfterAnother) {
   const auto communicators = thread_communicators(3, 20s);
   std::vector<std::thread> threads;

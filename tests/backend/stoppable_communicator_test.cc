@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-/// Notes the orders that come through.
+/// Records the orders that it receives.
 class NotingCommunicator final : public Communicator {
  public:
   std::size_t rank() const override { return 0; }

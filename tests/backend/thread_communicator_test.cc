@@ -1,4 +1,4 @@
-// Ranks of one process: what they say to each other.
+// Ranks as threads of one process: communication between them.
 #include "spectr/backend/sharded/thread_communicator.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What every rank of a communicator gives.
+/// Returns the results of `body` on every rank of a communicator.
 template <class Body>
 auto on_all(std::size_t ranks, std::chrono::milliseconds patience, const Body& body) {
   auto communicators = thread_communicators(ranks, patience);

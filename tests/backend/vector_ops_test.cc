@@ -24,7 +24,7 @@ using test::for_long_vectors;
 using test::random_floats;
 using test::Vectors;
 
-/// What `compute` gives has the same bits at every target.
+/// Expects the result of `compute` to have the same bits at every target.
 template <class Compute>
 void expect_same_bits_at_every_target(const Compute& compute) {
   const std::vector<float> expected = compute();
@@ -37,7 +37,7 @@ TEST(Dot, IsWithinTheRoundingOfAFloatSum) {
       const Vectors x(n, offset, 1), y(n, offset, 2);
       double size = 0;
       for (std::size_t j = 0; j < n; ++j) size += std::abs(double{x.view[j]} * y.view[j]);
-      // Each term passes at most n / 16 + 8 additions of relative error 2⁻²⁴ where vectors are at work.
+      // With SIMD, each term passes at most n / 16 + 8 additions of relative error 2⁻²⁴.
       EXPECT_LE(std::abs(dot(x.view, y.view) - scalar::dot(x.view, y.view)),
                 0x1p-24 * (8 + static_cast<double>(n)) * size);
     });
@@ -60,7 +60,7 @@ TEST(RmsNorm, AgreesWithItsTwin) {
   });
 }
 
-// Their squares are larger than any float.
+// The squares of these numbers overflow.
 TEST(Norms, KeepRowsOfHugeNumbers) {
   at_every_target([] {
     for (const float huge : {1e20f, 1e30f, 1e38f}) {
@@ -162,7 +162,7 @@ TEST(ClampedSwiGlu, AgreesWithItsTwinForSmallAndHugeNumbers) {
       for (std::size_t j = 0; j < n; ++j) sizes[j] = 1e-30f * std::abs(gate.view[j] * (up.view[j] + 1));
       clamped_swiglu(gate.view, up.view, 7.0f);
       scalar::clamped_swiglu(expected.view, up.view, 7.0f);
-      // u + 1 is exact to a rounding of u alone.
+      // The sum u + 1 inherits the absolute rounding error of u.
       for (std::size_t j = 0; j < n; ++j) sizes[j] += std::abs(expected.view[j]) + 1e-1f;
       expect_close(gate.view, expected.view, 2e-6, sizes);
     });

@@ -13,7 +13,7 @@
 namespace spectr {
 namespace {
 
-constexpr std::size_t bytes = (1 << 20) + 8;  // 32 MiB have 31 blocks of so many, and a bit
+constexpr std::size_t bytes = (1 << 20) + 8;  // 32 MiB hold 31 of these blocks and a remainder
 
 TEST(BlockPool, GivesEachHolderMemoryOfItsOwn) {
   BlockPool pool(bytes);

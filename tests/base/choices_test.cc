@@ -17,7 +17,7 @@ namespace {
 
 using Weights = std::vector<double>;
 
-// The known answers that Random123 publishes for philox4x64-10 (tests/kat_vectors).
+// Known answers for philox4x64-10, published by Random123 (tests/kat_vectors).
 TEST(Philox, GivesThePublishedAnswers) {
   constexpr std::uint64_t ones = ~std::uint64_t{0};
   using Counter = std::array<std::uint64_t, 4>;
@@ -30,7 +30,7 @@ TEST(Philox, GivesThePublishedAnswers) {
             (Counter{0xa528f45403e61d95, 0x38c72dbd566e9788, 0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6}));
 }
 
-/// Draws at a place from so many equal weights that two equal draws are no accident.
+/// Draws at a place from enough equal weights that equal draws cannot be coincidence.
 std::vector<std::size_t> draws_at(CounterRandom& random, const Place& place, int count = 3) {
   const Weights flat(1 << 16, 1.0);
   std::vector<std::size_t> drawn;
@@ -43,7 +43,7 @@ TEST(CounterRandom, IsAFunctionOfSeedSamplePlaceAndDraw) {
   const Place here = {3, 1, 4, Purpose::draft};
   CounterRandom one(7, 2), two(7, 2);
   const auto first = draws_at(one, here);
-  draws_at(two, {9, 9, 9, Purpose::bonus}, 17);  // what was drawn elsewhere before does not matter
+  draws_at(two, {9, 9, 9, Purpose::bonus}, 17);  // earlier draws at other places have no effect
   EXPECT_EQ(draws_at(two, here), first);
   EXPECT_EQ(draws_at(one, here), first);
 }
@@ -64,7 +64,7 @@ TEST(CounterRandom, ChangesWithEveryPartOfTheKey) {
     EXPECT_TRUE(add(1, 0, {0, 0, 0, purpose}));
   }
   const auto all = draws_at(*std::make_unique<CounterRandom>(1), {0, 0, 0, Purpose::draft});
-  EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());  // draws of one place differ
+  EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());  // the draws of one place differ
 }
 
 TEST(CounterRandom, NeverDrawsWeightZero) {
@@ -87,7 +87,7 @@ TEST(CounterRandom, RefusesWeightsWithoutADistribution) {
   EXPECT_THROW(random.draw(Weights{1.0, std::numeric_limits<double>::infinity()}), BrokenContract);
 }
 
-/// Counts draws over many places: one draw each, keyed as `place_of` says.
+/// Counts draws over many places: one draw at each place `place_of(n)`.
 template <class PlaceOf>
 std::vector<std::uint64_t> count(const Weights& weights, std::uint64_t draws, PlaceOf place_of) {
   std::vector<std::uint64_t> counts(weights.size(), 0);
@@ -99,7 +99,7 @@ std::vector<std::uint64_t> count(const Weights& weights, std::uint64_t draws, Pl
   return counts;
 }
 
-// False-alarm rate 1e-6 for each of the four ways of counting.
+// The false-alarm rate is 1e-6 for each of the four ways of counting.
 TEST(CounterRandom, DrawsInProportionToTheWeights) {
   const Weights weights = {3.0, 0.0, 1.0, 0.5, 7.0, 0.01, 0.24};
   Weights distribution = weights;
@@ -117,7 +117,7 @@ TEST(CounterRandom, DrawsInProportionToTheWeights) {
   EXPECT_GT(test::chi_square_p_value(counts, distribution), 1e-6);
 }
 
-// Neighbouring places are independent: 16 joint cells, false-alarm rate 1e-6 for each part of the key.
+// Neighbouring places are independent. 16 joint cells; false-alarm rate 1e-6 for each part of the key.
 TEST(CounterRandom, NeighbouringPlacesAreIndependent) {
   const Weights four(4, 1.0), distribution(16, 1.0 / 16.0);
   const auto p = [&](auto place_of) {
@@ -141,14 +141,14 @@ TEST(CounterRandom, NeighbouringPlacesAreIndependent) {
 }
 
 // A weight far below one unit in the last place of the running sum must not swallow or shift its neighbours,
-// wherever it stands. False-alarm rate 1e-6.
+// wherever it occurs. The false-alarm rate is 1e-6.
 TEST(CounterRandom, TinyWeightsLeaveTheOthersAlone) {
   Weights weights(300, 1e-18);
   weights[0] = 1.0;
   weights[150] = 2.0;
   weights[299] = 1.0;
   const auto counts = count(weights, 20'000, [](std::uint64_t n) { return Place{.block = n}; });
-  EXPECT_EQ(counts[0] + counts[150] + counts[299], 20'000u);  // the rest has 3e-16 together
+  EXPECT_EQ(counts[0] + counts[150] + counts[299], 20'000u);  // the other 297 weights sum to 3e-16
   EXPECT_GT(
       test::chi_square_p_value(std::vector{counts[0], counts[150], counts[299]}, Weights{0.25, 0.5, 0.25}),
       1e-6);
@@ -168,7 +168,7 @@ TEST(Choices, AcceptDrawsNothingWhereTheAnswerIsCertain) {
   EXPECT_THROW(none.accept(0.5), std::logic_error);
 }
 
-// 10,000 tests of probability 0.3; six standard deviations: false-alarm rate 2e-9.
+// 10,000 tests of probability 0.3 must be within six standard deviations: false-alarm rate 2e-9.
 TEST(Choices, AcceptIsTrueWithItsProbability) {
   CounterRandom random(17);
   int accepted = 0;

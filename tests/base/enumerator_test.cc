@@ -17,7 +17,7 @@ namespace {
 using Weights = std::vector<double>;
 using Sets = std::map<RecycledVector<std::size_t>, double>;
 
-// A process whose later draws depend on the earlier ones, in number and in weights.
+// A process in which the number and the weights of later draws depend on earlier ones.
 std::vector<std::size_t> branching(Choices& choices) {
   std::vector<std::size_t> path = {choices.draw(Weights{0.5, 0.0, 0.2, 0.3})};
   for (std::size_t i = 0; i < path.front(); ++i) {
@@ -38,7 +38,7 @@ TEST(Enumerator, ProbabilitiesOfAllOutcomesSumToOne) {
     total += outcomes.probability();
   } while (outcomes.next());
   EXPECT_NEAR(total, 1.0, 1e-15);
-  EXPECT_EQ(seen.size(), 2 * (1 + 4 + 8u));  // 0, 2 and 3 more draws of two values each, and the last test
+  EXPECT_EQ(seen.size(), 2 * (1 + 4 + 8u));  // 0, 2 or 3 more draws with two values each, and the final test
 }
 
 TEST(Enumerator, GivesEveryOutcomeItsOwnProbability) {
@@ -85,7 +85,7 @@ TEST(Choices, DifferentIndicesComeOneAfterAnotherInProportionToWhatIsLeft) {
   EXPECT_EQ(seen, 6u);
 }
 
-/// The distribution of the set, by running through all orders in which it can be drawn.
+/// Returns the distribution of the set by enumerating all orders in which it can be drawn.
 Sets by_orders(const Weights& weights, std::size_t k) {
   Sets distribution;
   Enumerator outcomes;
@@ -128,7 +128,7 @@ TEST(Enumerator, SetsHaveTheDistributionOfTheirOrderedEnumeration) {
   }
 }
 
-// What is enumerated is what is drawn: false-alarm rate 1e-6.
+// Sets are drawn with the enumerated distribution. The false-alarm rate is 1e-6.
 TEST(Enumerator, SetsHaveTheDistributionOfTheGenerator) {
   const Weights weights = {0.4, 0.3, 0.2, 0.1};
   const Sets distribution = by_sets(weights, 2);

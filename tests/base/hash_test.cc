@@ -12,8 +12,8 @@
 namespace spectr {
 namespace {
 
-/// Texts of 16 bytes for which libstdc++'s hash of strings, MurmurHash64A, is the same: the second half
-/// undoes what the first one does.
+/// Returns strings of 16 bytes with equal hashes in libstdc++ (MurmurHash64A): the second half
+/// undoes what the first half does.
 std::vector<std::string> confused_by_the_standard(std::size_t count) {
   constexpr std::uint64_t multiplier = (std::uint64_t{0xc6a4a793} << 32) + 0x5bd1e995;
   std::uint64_t inverse = 1;
@@ -31,7 +31,7 @@ std::vector<std::string> confused_by_the_standard(std::size_t count) {
   return texts;
 }
 
-/// Different values of the lowest bits, as of a table of 1024 buckets.
+/// Returns the number of buckets that the keys occupy in a table of 1024 buckets (the lowest bits).
 template <class T>
 std::size_t buckets(const std::vector<T>& keys) {
   std::set<std::size_t> taken;
@@ -39,8 +39,8 @@ std::size_t buckets(const std::vector<T>& keys) {
   return taken.size();
 }
 
-// 1024 keys leave 377 ± 10 of 1024 buckets empty where each is as likely as any other; to leave as many as
-// 524 is out of reach.
+// Under uniform hashing, 1024 keys leave 377 ± 10 of 1024 buckets empty; leaving
+// 524 empty is practically impossible.
 constexpr std::size_t min_buckets = 500;
 
 TEST(KeyedHash, SpreadsTextsThatTheStandardLibrarysHashConfuses) {

@@ -1,4 +1,4 @@
-// Rows of logits answer questions alike, wherever they lie.
+// Rows of logits answer queries identically, wherever they are stored.
 #include "spectr/base/logits.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Processors by memory, and threads that keep to them.
+// Processors of each NUMA node, and threads pinned to them.
 #include "spectr/base/numa.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ TEST(Numa, ListsOfProcessorsAreReadAsLinuxWritesThem) {
     EXPECT_THAT(parse_processor_list(none), IsEmpty()) << none;
 }
 
-/// The processors that this thread may run on.
+/// Returns the processors on which this thread may run.
 std::vector<int> allowed() {
   std::vector<int> processors;
   cpu_set_t set;
@@ -37,7 +37,7 @@ std::vector<int> allowed() {
   return processors;
 }
 
-/// A folder as the system's, of two memories: one beside all processors, one beside none.
+/// A copy of the system's folder with two NUMA nodes: one with all processors, one without any.
 class Folder {
  public:
   Folder() : path_(fs::temp_directory_path() / ("numa-" + std::to_string(getpid()))) {

@@ -30,7 +30,7 @@ TEST(SumInBlocks, AsksForEveryTermOnceAndInOrder) {
   }
 }
 
-// A plain sum of as many tenths is off by 1.6e-10 of its value.
+// A plain sum of this many tenths has a relative error of 1.6e-10.
 TEST(SumInBlocks, RoundingDoesNotGrowWithTheNumberOfTerms) {
   constexpr std::size_t n = 10'000'000;
   const double sum = sum_in_blocks(0, n, [](std::size_t) { return 0.1; });

@@ -17,7 +17,7 @@
 namespace spectr {
 namespace {
 
-/// How often every index was run.
+/// Returns how often each index was run.
 std::vector<int> coverage(ThreadPool& pool, std::size_t count, std::size_t grain) {
   std::vector<std::atomic<int>> hits(count);
   pool.parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
@@ -53,8 +53,8 @@ TEST(ThreadPool, PiecesAreWholeGrains) {
   }
 }
 
-// The hot case of a decoder: loop after loop of a few indices, each of which must see what the one before
-// has written.
+// The hot case of a decoder: consecutive loops over a few indices, each of which must
+// see the writes of the previous one.
 TEST(ThreadPool, RepeatedTinyLoopsSeeEachOther) {
   for (int threads : {2, 4}) {
     ThreadPool pool(threads);
@@ -69,7 +69,7 @@ TEST(ThreadPool, RepeatedTinyLoopsSeeEachOther) {
   }
 }
 
-// Bodies wait for each other, so that the loop ends only where every thread runs one.
+// Bodies wait for each other, so the loop ends only if every thread runs one.
 TEST(ThreadPool, SleepingWorkersWakeUp) {
   constexpr std::size_t threads = 3;
   ThreadPool pool(threads);
@@ -103,8 +103,8 @@ TEST(ThreadPoolDeathTest, AnExceptionOutOfABodyEndsTheProcess) {
   }
 }
 
-/// Asks for a thousand threads where there is address space for the stacks of a few; exits with 0 where the
-/// pool says so.
+/// Requests a thousand threads, although the address space suffices for the stacks of only a few; exits with
+/// 0 if the pool reports the failure.
 [[noreturn]] void start_more_threads_than_fit() {
   rlim_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -127,7 +127,7 @@ TEST(ThreadPoolDeathTest, AThreadThatCannotBeStartedIsAnException) {
   EXPECT_EXIT(start_more_threads_than_fit(), testing::ExitedWithCode(0), "");
 }
 
-// A worker that comes late to the loop finds it over, and must still see that the pool ends.
+// A worker that arrives after the loop has ended must still notice that the pool is being destroyed.
 TEST(ThreadPool, StopsRightAfterALoop) {
   for (int n = 0; n < 300; ++n) {
     ThreadPool pool(3);

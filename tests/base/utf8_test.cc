@@ -7,7 +7,7 @@
 namespace spectr {
 namespace {
 
-/// A code point in as many bytes as asked for, shortest form or not.
+/// Encodes a code point in `length` bytes, which need not be the shortest form.
 std::string encode(unsigned code_point, int length) {
   if (length == 1) return {static_cast<char>(code_point)};
   std::string out;

@@ -51,7 +51,7 @@ TEST(NextAbove, AgreesWithItsTwinFromEveryPlace) {
   });
 }
 
-/// At most four units in the last place of `expected` between the two.
+/// Expects `found` to be within four units in the last place of `expected`.
 void expect_within_four_steps(double found, double expected) {
   const double step = std::nextafter(expected, std::numeric_limits<double>::infinity()) - expected;
   EXPECT_LE(std::abs(found - expected), 4 * step) << found << ", expected " << expected;

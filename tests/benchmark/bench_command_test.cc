@@ -1,4 +1,4 @@
-// `spectr bench` but for its methods, as scripts see it: keys, formats, resumption, errors.
+// `spectr bench` without its methods, as scripts use it: keys, formats, resumption, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(BenchResume, FinishedRowsOfEveryBenchmarkAreTakenAsTheyAre) {
   const Arguments select = {"bench", "select", "--plan", "k-seq", "-K", "2"};
   const struct {
     Arguments command, first, more;
-    const char* rows;  // key of the rows; null: the object is a list of them
+    const char* rows;  // key of the rows; null if the output is a list of rows
   } cases[] = {{widths, {"--depths", "0"}, {"--depths", "0,9"}, "widths"},
                {passes, {"-p", "8"}, {"-p", "8,16"}, nullptr},
                {select, {"-V", "10"}, {"-V", "10,40"}, "rows"}};
@@ -85,7 +85,7 @@ TEST(BenchWidths, OfBatchesHaveTheFieldsOfTheContract) {
     EXPECT_EQ(out["widths"][0]["relative"], 1.0);
     EXPECT_EQ(out["widths"][3]["length"], 3);
     EXPECT_EQ(out["widths"][3]["batch"], 2);
-    // The draft's passes are relative to the target's first.
+    // The draft's times are relative to the target's first pass.
     EXPECT_NEAR(out["draft_widths"][2]["relative"].get<double>(),
                 out["draft_widths"][2]["mean_ms"].get<double>() / out["widths"][0]["mean_ms"].get<double>(),
                 1e-9);
@@ -158,7 +158,7 @@ TEST(BenchPasses, RunAloneToo) {
 TEST(BenchSelect, TimesBlocksOfMethods) {
   const Json blocks =
       json({"bench", "select", "--method", "block,conditional", "-V", "50", "-K", "2,3", "-L", "2"});
-  ASSERT_EQ(blocks["rows"].size(), 12U);  // of block one K; 2 kinds of laws, 2 filters
+  ASSERT_EQ(blocks["rows"].size(), 12U);  // block for one K only; 2 kinds of distributions, 2 filters
   for (const Json& row : blocks["rows"]) {
     EXPECT_THAT(keys(row), testing::UnorderedElementsAre("method", "plan", "vocab", "laws", "filters", "k",
                                                          "length", "block_us", "verify_us", "tokens"));
@@ -171,7 +171,7 @@ TEST(BenchSelect, TimesBlocksOfMethods) {
 
 TEST(BenchSelect, TimesEveryPlanForVocabulariesAndDrafts) {
   const Json out = json({"bench", "select", "--plan", "epsilon-opt,k-seq", "-V", "10,40", "-K", "2,4"});
-  // Of two kinds of laws, with and without filters; over-acceptance takes one draft.
+  // Two kinds of distributions, with and without filters; over-acceptance takes only one draft.
   ASSERT_EQ(out["rows"].size(), 4u * 6u);
   for (const Json& row : out["rows"]) {
     EXPECT_THAT(keys(row), testing::UnorderedElementsAre("plan", "vocab", "laws", "filters", "k", "build_us",

@@ -1,4 +1,4 @@
-// `spectr bench methods` as scripts see it: keys, presets, data sets, resumption, errors.
+// `spectr bench methods` as scripts use it: keys, presets, data sets, resumption, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ const std::string prompts =
     "{\"turns\": [\"One day\", \"Then\"]}\n"
     "{\"prompt\": \"Tom had a cat\"}\n";
 
-/// `spectr bench methods` on the tiny pair, twelve tokens a prompt.
+/// Runs `spectr bench methods` on the tiny pair with twelve tokens per prompt.
 class BenchMethods : public testing::Test {
  protected:
   std::string prompts_file() const { return prompts_.path(); }
@@ -108,7 +108,7 @@ TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
   EXPECT_EQ(spectr["length"], 2);
   EXPECT_TRUE(spectr["tau"].is_null());
   EXPECT_EQ(mtad["drafts"], 1);
-  EXPECT_EQ(out["rows"][5]["drafts"], 2);  // beams that are verified
+  EXPECT_EQ(out["rows"][5]["drafts"], 2);  // number of verified beams
   EXPECT_EQ(mtad["beams"], 8);
   EXPECT_EQ(mtad["tau"], 0.1);
   EXPECT_EQ(out["datasets"][0]["prompts"], 3);
@@ -146,12 +146,12 @@ TEST_F(BenchMethods, SeveralDataSetsHaveRowsEachAndOneAcross) {
   ASSERT_EQ(out["across"].size(), 2u);
   EXPECT_EQ(out["across"][1]["method"], "mtad");
   EXPECT_EQ(out["across"][1]["datasets"], 2);
-  EXPECT_NEAR(out["across"][1]["block_efficiency"]["sd"].get<double>(), 0.0, 1e-12);  // the same prompts
+  EXPECT_NEAR(out["across"][1]["block_efficiency"]["sd"].get<double>(), 0.0, 1e-12);  // equal prompts
 }
 
 TEST_F(BenchMethods, ATimeBudgetEndsEveryCell) {
   const Json row = json(methods({"--method", "speculative", "--seconds", "1e-9"}))["rows"][0];
-  EXPECT_EQ(row["prompts"], 1);  // one is begun
+  EXPECT_EQ(row["prompts"], 1);  // the first one is always started
 }
 
 TEST_F(BenchMethods, AnswersMayBeRanked) {
@@ -191,7 +191,7 @@ TEST_F(BenchMethods, SeveralDraftModelsAreRowsOfTheirOwn) {
   EXPECT_EQ(out["draft"], Json({draft(), target()}));
   EXPECT_EQ(out["rows"][0]["models"]["draft"], draft());
   EXPECT_EQ(out["rows"][1]["models"]["draft"], target());
-  EXPECT_EQ(out["rows"][1]["acceptance_rate"], 1.0);  // a model that drafts for itself
+  EXPECT_EQ(out["rows"][1]["acceptance_rate"], 1.0);  // the target is its own draft model
 }
 
 TEST_F(BenchMethods, OnlyMethodsThatDraftAPrefixTreeReadIt) {
@@ -205,10 +205,10 @@ TEST_F(BenchMethods, OnlyMethodsThatDraftAPrefixTreeReadIt) {
 TEST_F(BenchMethods, EveryDraftModelHasItsOwnCosts) {
   const TemporaryFile costs("{}");
   const Json out = json(methods({"-md", target(), "--method", "auto", "--cost-file", costs.path()}));
-  EXPECT_EQ(Json::parse(contents_of(costs.path())).size(), 2u);  // a pair each
+  EXPECT_EQ(Json::parse(contents_of(costs.path())).size(), 2u);  // one entry per pair
   ASSERT_EQ(out["rows"].size(), 2u);
   EXPECT_NE(out["rows"][0]["costs_hash"], out["rows"][1]["costs_hash"]);
-  for (const Json& row : out["rows"]) {  // K and L are what was drafted
+  for (const Json& row : out["rows"]) {  // K and L are the numbers actually drafted
     EXPECT_EQ(!row["length"].is_null(), !row["acceptance_per_position"].empty()) << row;
   }
 }
@@ -236,7 +236,7 @@ TEST_F(BenchMethods, EnergyIsThatOfTheBoardsWhereADriverIs) {
   const Outcome ran = test::spectr(methods({"--method", "speculative", "--json"}), with_driver);
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json row = Json::parse(ran.out)["rows"][0];
-  // 300 W at least (processors that can be read add theirs), over the run and the starting of sessions.
+  // At least 300 W (readable CPUs add theirs), over the run and the start of sessions.
   const double generated = row["tokens_per_second"]["mean"].get<double>() *
                            (row["seconds"]["total"].get<double>() - row["seconds"]["prompt"].get<double>());
   EXPECT_GT(row["joules_per_token"].get<double>() * generated, 300.0 * row["seconds"]["total"].get<double>());
@@ -260,7 +260,7 @@ TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
   const std::string after = contents_of(results.path());
   EXPECT_TRUE(after.starts_with(finished));
   EXPECT_EQ(std::ranges::count(after, '\n'), 12);
-  // Finished rows are those of the first run, times included; a third run measures nothing.
+  // Finished rows are taken from the first run, including times; a third run measures nothing.
   EXPECT_EQ(json(arguments), out);
   EXPECT_EQ(contents_of(results.path()), after);
 }

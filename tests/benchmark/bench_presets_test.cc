@@ -1,4 +1,4 @@
-// Presets of `spectr bench methods` as scripts see them: the papers' values, columns, what they ask for.
+// Presets of `spectr bench methods` as scripts use them: the papers' values, columns, requirements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(BenchPresets, HaveAColumnPerDraftModelWhereTheTableHas) {
   const Json rows = json({"bench",   "methods", "-m",        target(), "-md",      draft(),        "-md",
                           target(),  "-md",     draft(),     "-t",     "1",        "-n",           "2",
                           "--count", "1",       "--repeats", "1",      "--preset", "spectr-table4"})["rows"];
-  ASSERT_EQ(rows.size(), 25u);  // plain once, and eight for each of three
+  ASSERT_EQ(rows.size(), 25u);  // plain decoding once, and eight rows for each of three drafts
   EXPECT_EQ(rows[0]["method"], "plain");
   EXPECT_EQ(rows[1]["column"], "2M");
   EXPECT_EQ(rows[9]["column"], "6M");
@@ -56,7 +56,7 @@ TEST(BenchPresets, RunSpecTrsTable4OnTheBundledDraftsWhereNoModelIsGiven) {
   EXPECT_THAT(draft_of(1), testing::EndsWith("models/spectr-stories-draft-0.3m-f16.gguf"));
   EXPECT_THAT(draft_of(9), testing::EndsWith("models/spectr-stories-draft-0.6m-f16.gguf"));
   EXPECT_THAT(draft_of(24), testing::EndsWith("models/spectr-stories-draft-1.2m-f16.gguf"));
-  // A column that is chosen is of the usual pair.
+  // If a column is selected, the default pair of models is used.
   const Json one = json(small + Arguments{"--column", "20M"})["rows"];
   ASSERT_EQ(one.size(), 9u);
   EXPECT_EQ(one[8]["column"], "20M");

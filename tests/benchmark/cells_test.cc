@@ -1,4 +1,4 @@
-// Which cells a run has.
+// Tests of the cells of a benchmark run.
 #include "apps/bench/methods/cells.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// "method plan K L", one per cell.
+/// Returns "method plan K L" for each cell.
 std::vector<std::string> names(const std::vector<Axes>& axes, std::size_t draft_models = 1) {
   const auto cells = expand(axes, {}, WarpOptions::none(), draft_models);
   EXPECT_TRUE(cells) << cells.error().message;

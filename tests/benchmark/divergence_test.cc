@@ -31,8 +31,8 @@ TEST(Divergence, IsInfiniteWhereAPossibleTokenIsRuledOut) {
   EXPECT_NEAR(divergence(Logits(std::span(two)), Logits(std::span(one))).kl, std::log(2.0), 1e-12);
 }
 
-/// The means of a quantized model on the processor against its own weights as they are, in double precision,
-/// after the openings of stories.
+/// Returns the mean divergence of a quantized model on the CPU from the same weights computed in double
+/// precision, after the first turns of `count` stories.
 Json loss_of(const std::string& name, std::size_t count) {
   const auto file = find_data("models/" + name).value();
   ThreadPool pool(2);
@@ -47,7 +47,7 @@ Json loss_of(const std::string& name, std::size_t count) {
   return rows.back();
 }
 
-// With one scale of activations for 64 columns instead of 32, the divergence is 1.5e-4.
+// With one activation scale per 64 columns instead of 32, the divergence is 1.5e-4.
 TEST(Divergence, OfRoundedActivationsIsSmall) {
   const Json loss = loss_of("spectr-stories-draft-0.6m-q8_0.gguf", 100);
   EXPECT_LT(loss["kl"], 1.2e-4);

@@ -1,4 +1,4 @@
-// Energy from readings: the integral, counters that start again, and files as Linux shows them.
+// Energy from power readings: the integral, counters that wrap around, and files in Linux's format.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@ TEST(Energy, TrapezoidsOverUnevenTimes) {
 }
 
 TEST(Energy, SecondsAreSummedAsMtadSumsThem) {
-  // Whole seconds 1, 2 and 3 pass before the second reading, 4 before the fourth.
+  // Whole seconds 1, 2 and 3 precede the second reading, and 4 precedes the fourth.
   const PowerReading some[] = {{0.5, 10.0}, {3.2, 20.0}, {3.9, 1000.0}, {4.0, 40.0}};
   EXPECT_DOUBLE_EQ(sampled_joules(some), 3 * 20.0 + 40.0);
   EXPECT_EQ(sampled_joules(std::span(some).first(1)), 0.0);
-  // Stretches that end where the next begins come to what one long one does.
+  // Adjoining intervals have the same sum as one long interval.
   double parts = 0.0;
   std::vector<PowerReading> all;
   for (int i = 0; i <= 200; ++i) all.push_back({0.05 * i, 50.0 + i % 7});
@@ -48,7 +48,7 @@ TEST(Energy, CountersGoAround) {
   EXPECT_EQ(counter_advance(7, 7, 1000), 0u);
 }
 
-/// A folder as /sys/class/powercap.
+/// A folder with the structure of /sys/class/powercap.
 class Powercap : public testing::Test {
  protected:
   void zone(const char* folder, const char* name, const char* energy) {
@@ -68,12 +68,12 @@ TEST_F(Powercap, PackagesAreSummedAndPartsOfThemAreNot) {
   zone("intel-rapl:0", "package-0", "1000000");
   zone("intel-rapl:1", "package-1", "9500000");
   zone("intel-rapl:0:0", "core", "5");
-  zone("intel-rapl-mmio:0", "package-0", "1000000");  // the first package once more
+  zone("intel-rapl-mmio:0", "package-0", "1000000");  // a duplicate of the first package
   Rapl rapl(root());
   ASSERT_TRUE(rapl.available());
   EXPECT_EQ(rapl.lap(), 0.0);
   zone("intel-rapl:0", "package-0", "3000000");
-  zone("intel-rapl:1", "package-1", "500000");  // around: 1 J
+  zone("intel-rapl:1", "package-1", "500000");  // wraps around: 1 J
   zone("intel-rapl:0:0", "core", "900000");
   zone("intel-rapl-mmio:0", "package-0", "3000000");
   EXPECT_DOUBLE_EQ(rapl.lap().value(), 3.0);

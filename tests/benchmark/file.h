@@ -8,7 +8,7 @@
 
 namespace spectr::test {
 
-/// A file of a certain name, alone in a folder that exists as long as this does.
+/// A file with a given name, alone in a folder, which is deleted by the destructor.
 class NamedFile {
  public:
   NamedFile(const char* name, const std::string& contents) {

@@ -1,4 +1,4 @@
-// Prompts as the model reads them.
+// Tests of prompts after tokenization and truncation.
 #include "apps/bench/methods/generation.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is made of measurements, checked by hand.
+// Rows computed from measurements, checked by hand.
 #include "apps/bench/methods/method_rows.h"
 
 #include <gmock/gmock.h>
@@ -9,12 +9,12 @@
 namespace spectr::bench {
 namespace {
 
-/// A take of so many tokens, calls, seconds, and nats.
+/// Returns a take with these numbers of tokens, calls, seconds and nats.
 Take take(double tokens, double calls, double seconds, double nats, std::optional<double> score = {}) {
   return {tokens, calls, seconds, nats, {}, score};
 }
 
-/// Two prompts; plain decoding takes a second per token.
+/// Returns a measurement of two prompts; plain decoding takes one second per token.
 Measurement measurement(double second_calls, std::optional<double> score = {}) {
   Measurement m;
   m.takes = {take(8, 4, 4, 8, score), take(12, second_calls, 8, 24, score)};
@@ -43,13 +43,13 @@ Json head(const char* method = "spectr") {
 TEST(MethodRows, OfOneRepetitionHaveAStandardErrorAndNoDeviation) {
   const Measurement one[] = {measurement(3)};
   const Json row = row_of(head(), one, nullptr, {});
-  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 3.0);  // of 2 and 4
+  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 3.0);  // mean of 2 and 4
   EXPECT_TRUE(row["block_efficiency"]["sd"].is_null());
   EXPECT_DOUBLE_EQ(row["block_efficiency"]["se"], 1.0);
   EXPECT_DOUBLE_EQ(row["block_efficiency"]["totals"], 20.0 / 7.0);
   EXPECT_DOUBLE_EQ(row["tokens_per_second"]["mean"], 20.0 / 12.0);
   EXPECT_DOUBLE_EQ(row["perplexity"]["mean"], std::exp(32.0 / 20.0));
-  EXPECT_DOUBLE_EQ(row["speedup"], 2.0 / (0.5 + 2.0 / 3.0));  // mean seconds per token
+  EXPECT_DOUBLE_EQ(row["speedup"], 2.0 / (0.5 + 2.0 / 3.0));  // by mean seconds per token
   EXPECT_EQ(row["repeats"], 1);
   EXPECT_TRUE(row["joules_per_token"].is_null());
   EXPECT_TRUE(row["score"].is_null());
@@ -59,7 +59,7 @@ TEST(MethodRows, OfOneRepetitionHaveAStandardErrorAndNoDeviation) {
 TEST(MethodRows, OfRepetitionsHaveADeviationOverThem) {
   const Measurement two[] = {measurement(3), measurement(6)};
   const Json row = row_of(head(), two, nullptr, {});
-  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 2.5);  // of 3 and 2
+  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 2.5);  // mean of 3 and 2
   EXPECT_DOUBLE_EQ(row["block_efficiency"]["sd"], std::sqrt(0.5));
   EXPECT_TRUE(row["block_efficiency"]["se"].is_null());
   EXPECT_DOUBLE_EQ(row["block_efficiency"]["totals"], 40.0 / 17.0);
@@ -72,7 +72,7 @@ TEST(MethodRows, CountThePerplexityOfPromptsThatPlainDecodingFinishedInTime) {
   const Json row = row_of(head(), {&m, 1}, nullptr, {});
   EXPECT_DOUBLE_EQ(row["perplexity"]["mean"], std::exp(1.0));
   EXPECT_DOUBLE_EQ(row["speedup"], 2.0);
-  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 3.0);  // of all that the method did
+  EXPECT_DOUBLE_EQ(row["block_efficiency"]["mean"], 3.0);  // over all prompts of the method
 }
 
 TEST(MethodRows, HaveTheMeanScoreOfEveryCategory) {
@@ -86,7 +86,7 @@ TEST(MethodRows, HaveTheMeanScoreOfEveryCategory) {
 }
 
 TEST(MethodRows, OfRanksTakeTheAnswerInThatPlaceOfEveryPrompt) {
-  // Perplexities e and e² of the first repetition, e³ and e of the second.
+  // Perplexities are e and e² in the first repetition, e³ and e in the second.
   Measurement first, second;
   first.takes = {take(1, 1, 1, 1, 10.0), take(1, 1, 1, 2, 20.0)};
   second.takes = {take(1, 1, 1, 3, 30.0), take(1, 1, 1, 1, 40.0)};
@@ -95,10 +95,10 @@ TEST(MethodRows, OfRanksTakeTheAnswerInThatPlaceOfEveryPrompt) {
   const Measurement repeats[] = {first, second};
   const Json lowest = ranked_row(head(), repeats, {"lowest", 0}, nullptr, {"judge"});
   EXPECT_DOUBLE_EQ(lowest["perplexity"]["mean"], std::exp(1.0));
-  EXPECT_DOUBLE_EQ(lowest["score"]["mean"], 25.0);  // of 10 and 40
+  EXPECT_DOUBLE_EQ(lowest["score"]["mean"], 25.0);  // mean of 10 and 40
   const Json highest = ranked_row(head(), repeats, {"highest", 1}, nullptr, {"judge"});
   EXPECT_DOUBLE_EQ(highest["perplexity"]["mean"], (std::exp(3.0) + std::exp(2.0)) / 2.0);
-  EXPECT_DOUBLE_EQ(highest["score"]["mean"], 25.0);  // of 30 and 20
+  EXPECT_DOUBLE_EQ(highest["score"]["mean"], 25.0);  // mean of 30 and 20
 }
 
 TEST(MethodRows, AcrossDataSetsHaveTheDeviationOverThem) {
@@ -132,7 +132,7 @@ TEST(MethodRows, AreRelativeToTheRowOfTheSameLength) {
   EXPECT_DOUBLE_EQ(rows[2]["relative"], 2.0);
   EXPECT_DOUBLE_EQ(rows[3]["relative"], 4.0);
   EXPECT_DOUBLE_EQ(rows[3]["paper"]["relative"], 2.13 / 1.56);
-  EXPECT_TRUE(rows[4]["relative"].is_null());  // neither of the two is meant
+  EXPECT_TRUE(rows[4]["relative"].is_null());  // the preset could mean either of two
   EXPECT_DOUBLE_EQ(rows[0]["relative"], 1.0);
 }
 

@@ -1,4 +1,4 @@
-// What passes cost as a line: MTAD's decomposition of time and energy.
+// A linear fit of the costs of passes: MTAD's decomposition of time and energy.
 #include "apps/bench/passes/pass_fit.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ TEST(PassFit, FindsTheLineThatThereIs) {
   EXPECT_NEAR(fit->residual, 0.0, 1e-12);
 }
 
-// A pass that was held up bends the line: no share is told.
+// A delayed pass distorts the line, so no share is reported.
 TEST(PassFit, TellsNoSharesWhereTheLineExplainsLessThanItLeaves) {
   const double n[] = {1.0, 2.0, 4.0, 8.0}, held_up[] = {9.0, 1.0, 1.4, 2.2}, falling[] = {8.0, 7.0, 5.0, 1.0};
   const auto fit = fit_passes(n, held_up);
   EXPECT_GT(fit->residual, 0.0);
   EXPECT_FALSE(fit->share_fixed(1.0).has_value());
   EXPECT_FALSE(fit_passes(n, falling)->share_fixed(1.0).has_value());
-  const double below[] = {1.0, 2.1, 4.0, 8.2};  // the fixed part is below 0 by less than the residual
+  const double below[] = {1.0, 2.1, 4.0, 8.2};  // the fixed part is negative by less than the residual
   EXPECT_EQ(fit_passes(n, below)->share_fixed(1.0), 0.0);
   const double far_below[] = {1.0, 11.0, 31.0, 71.0};
   EXPECT_FALSE(fit_passes(n, far_below)->share_fixed(1.0).has_value());
@@ -46,7 +46,7 @@ TEST(PassFit, OfPassesThatAreAlikeIsNone) {
   EXPECT_FALSE(fit_passes({}, {}).has_value());
 }
 
-// MTAD, table 2: a batch of inputs costs little more than one, so nearly all is the reading of weights.
+// MTAD, table 2: a batch costs little more than one input, so the cost is almost entirely reading weights.
 TEST(PassFit, OfThePapersBatchesIsNearlyAllFixed) {
   const double batch[] = {1.0, 2.0, 4.0, 8.0, 16.0}, joules[] = {14.1, 16.5, 17.7, 19.7, 24.7};
   const auto fit = fit_passes(batch, joules);

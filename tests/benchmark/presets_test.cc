@@ -1,4 +1,4 @@
-// Whether presets are what the papers' tables are.
+// Tests that presets match the papers' tables.
 #include "apps/bench/methods/presets.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ const Preset& preset(std::string_view name) {
   return **find_preset(name);
 }
 
-/// A cell with what its method reads: "mtad L4 W8 top τ0.1 k20 p0.9".
+/// Returns a cell with the settings that its method reads, for example "mtad L4 W8 top τ0.1 k20 p0.9".
 std::string text(const Cell& cell) {
   const Json json = to_json(cell);
   std::string line(cell.method->name);
@@ -154,7 +154,7 @@ TEST(Presets, OfMtadsFiguresSweepWhatTheyAreDrawnAgainst) {
   ASSERT_EQ(figure3.size(), 12u);
   EXPECT_EQ(figure3[0], "plain k20 p0.9");
   EXPECT_EQ(figure3[1], "mtad L4 W8 τ0.0 k20 p0.9");
-  EXPECT_EQ(figure3[4], "mtad L4 W8 τ0.3 k20 p0.9");  // 0.3 as it is written
+  EXPECT_EQ(figure3[4], "mtad L4 W8 τ0.3 k20 p0.9");  // printed as 0.3
   EXPECT_EQ(figure3[11], "mtad L4 W8 τ1.0 k20 p0.9");
 }
 
@@ -210,7 +210,7 @@ TEST(Presets, CarryThePapersTotalsBudgetsAndClaims) {
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(passes[i].joules->value, joules[i]);
     EXPECT_EQ(passes[i].seconds->value, seconds[i]);
-    EXPECT_NEAR(*passes[i].joules / *passes[i].joules_per_run, 3000.0, 15.0);  // runs, to the digits printed
+    EXPECT_NEAR(*passes[i].joules / *passes[i].joules_per_run, 3000.0, 15.0);  // runs, up to rounding
   }
   for (const char* name : {"mtad-table3", "mtad-table4", "mtad-table5", "mtad-table9", "mtad-figure3"})
     EXPECT_EQ(preset(name).seconds, 1000.0) << name;
@@ -239,14 +239,14 @@ TEST(Claims, AreMeasuredOverDataSetsAndColumns) {
   add_measured(claims, rows);
   EXPECT_DOUBLE_EQ(claims[0]["ours"], (1.5 + 2.0) / 2.0);
   EXPECT_EQ(claims[0]["ours_over"], 2);
-  EXPECT_DOUBLE_EQ(claims[1]["ours"], 2.0);  // energy, where both have it
+  EXPECT_DOUBLE_EQ(claims[1]["ours"], 2.0);  // energy, if both have it
   EXPECT_TRUE(claims[2]["ours"].is_null());  // no BiLD was run
   EXPECT_NE(claims_table(claims).find("speed of mtad over speculative"), std::string::npos);
 }
 
 TEST(Presets, PrintMtadsTable4AsItsClaimsWereComputed) {
-  // The averages of table 4 give the ratios that the paper claims: 1.42 times the speed of speculative
-  // decoding, 1.54 times its energy; but a perplexity that is 29.8 % lower, where it claims 21.2 %.
+  // The averages of table 4 agree with two ratios that the paper claims: 1.42 times the speed of speculative
+  // decoding and 1.54 times its energy. But the perplexity is 29.8 % lower; the paper claims 21.2 %.
   double speed = 0.0, energy = 0.0, perplexity = 0.0;
   for (const Column& column : preset("mtad-table4").columns) {
     const Printed &speculative = column.printed[0], &mtad = column.printed[4];

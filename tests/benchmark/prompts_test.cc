@@ -1,4 +1,4 @@
-// Prompt files: the forms that users have, and what is wrong with those that are none.
+// Prompt files: the accepted formats, and the errors for malformed files.
 #include "apps/bench/prompts.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is finished stays finished, whenever the run is killed.
+// Finished rows survive a kill of the run at any time.
 #include "apps/bench/results_file.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ TEST(ResultsFile, TellsModelsOfOneNameAndSizeApart) {
 TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeRows) {
   const test::NamedFile file("r.jsonl", "");
   ASSERT_TRUE(open(file.path()).add(key_a, row_a));
-  const std::size_t first = test::contents_of(file.path()).size() - 1;  // without its line break
+  const std::size_t first = test::contents_of(file.path()).size() - 1;  // without its newline
   ASSERT_TRUE(open(file.path()).add(key_b, row_b));
   const std::string whole = test::contents_of(file.path());
   for (std::size_t length = 0; length <= whole.size(); ++length) {
@@ -53,14 +53,14 @@ TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeRows) {
     ResultsFile results = open(cut.path());
     EXPECT_EQ(results.find(key_a).has_value(), length >= first);
     EXPECT_EQ(results.find(key_b).has_value(), length + 1 >= whole.size());
-    // And it can be gone on with.
+    // The run can be continued.
     ASSERT_TRUE(results.add(key_b, row_b));
     EXPECT_EQ(open(cut.path()).find(key_b), row_b);
     EXPECT_EQ(open(cut.path()).find(key_a).has_value(), length >= first);
   }
 }
 
-// As editors leave a file, and programs of other systems.
+// The file ends as editors and programs of other systems leave it.
 TEST(ResultsFile, KeepsACompleteLastRowThatHasNoLineBreak) {
   const std::string row = R"({"key":{"method":"a"},"row":{"speed":2}})";
   for (const std::string end : {"", " ", "\r", "\r\n"}) {

@@ -15,14 +15,14 @@ inline std::vector<std::string> keys(const Json& object) {
   return names;
 }
 
-/// What the program prints, which has to succeed.
+/// Returns the output of the program, which must succeed.
 inline std::string output(const Arguments& arguments) {
   const Outcome ran = test::spectr(arguments);
   EXPECT_EQ(ran.status, 0) << ran.err;
   return ran.out;
 }
 
-/// The same with --json.
+/// Returns the parsed output of the program with --json.
 inline Json json(const Arguments& arguments) {
   return Json::parse(output(arguments + Arguments{"--json"}));
 }

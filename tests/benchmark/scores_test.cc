@@ -1,4 +1,4 @@
-// How good answers are: by references, by their rows, by a program.
+// Scores of answers: by references, by result rows, by an external program.
 #include "apps/bench/scores.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The scores of answers to a prompt each.
+/// Returns the scores of the answers to each prompt.
 Result<Scores> scores(const Scorer& scorer, const std::vector<Prompt>& prompts,
                       const std::vector<std::vector<std::string>>& texts) {
   std::vector<Answered> answered;
@@ -36,7 +36,7 @@ TEST(Scores, OfAProgramAreTheNumbersThatItPrints) {
   const std::vector<Prompt> prompts = {{{"one", "two"}, "good", "math"}, {{"three"}}};
   const std::vector<std::vector<std::string>> texts = {{"it's\n\"x\"", "y"}, {"z"}};
   EXPECT_THAT(*scores(command_scorer("printf '7.5\\n-1e-3\\n'"), prompts, texts), ElementsAre(7.5, -1e-3));
-  // What it reads: a line per answer, and the first line as it should be.
+  // The program reads one line per answer; the first line must be exactly this.
   const std::string line =
       R"({"prompt":["one","two"],"answers":["it's\n\"x\"","y"],"reference":"good","category":"math"})";
   const std::string check =
@@ -46,7 +46,7 @@ TEST(Scores, OfAProgramAreTheNumbersThatItPrints) {
       "' ] && echo 1 || echo 0; wc -l";
   const auto found = scores(command_scorer(check), prompts, texts);
   ASSERT_TRUE(found) << found.error().message;
-  EXPECT_THAT(*found, ElementsAre(1.0, 1.0)) << line;  // one more line
+  EXPECT_THAT(*found, ElementsAre(1.0, 1.0)) << line;  // one line remains
 }
 
 TEST(Scores, OfAProgramThatFailsAreAnError) {
@@ -73,7 +73,7 @@ TEST(Queries, AreFoundInAnswers) {
   EXPECT_FALSE(orders_rows("select order_by from orders where order = 1"));
 }
 
-/// A folder of databases: `zoo`, with two animals.
+/// A folder of databases with `zoo`, which has two animals.
 class Sql : public testing::Test {
  protected:
   Sql() {
@@ -88,7 +88,7 @@ class Sql : public testing::Test {
 
   static Prompt question(std::string reference) { return {{"Which?"}, std::move(reference), "", "zoo"}; }
 
-  /// The score of an answer to a question with this reference.
+  /// Returns the score of an answer to a question with this reference.
   Result<Scores> score(std::string reference, std::string answer) const {
     auto scorer = sql_scorer(folder_.string());
     if (!scorer) return std::unexpected(scorer.error());
@@ -133,7 +133,7 @@ TEST_F(Sql, ThatTakesForeverIsWrong) {
               ElementsAre(0.0));
 }
 
-// Values, results and what a query sorts on its way to a small result: each is bounded in bytes.
+// The sizes of values, results and intermediate sorts of a query are limited in bytes.
 TEST_F(Sql, ThatTakesTooMuchMemoryIsWrong) {
   if (!sql_scorer(folder_.string())) GTEST_SKIP() << "built without SQLite";
   const std::string numbers = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT 100000) ";

@@ -1,4 +1,4 @@
-// Settings that are chosen, kept in a file and run again.
+// Tuned settings: their selection, storage in a file, and use in later runs.
 #include "apps/bench/methods/tuning.h"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST(ColumnFile, ThatSaysSomethingElseIsRefusedByCellAndName) {
   EXPECT_THAT(read_columns("/nowhere/column.json").error().message, HasSubstr("/nowhere/column.json"));
 }
 
-/// `spectr bench NAME` on the tiny pair.
+/// Returns the arguments of `spectr bench NAME` on the tiny pair.
 Arguments bench_command(const char* name, const std::string& prompts) {
   return {"bench", name, "-m", target(), "-md", draft(), "-t", "1", "-n", "12", "--prompts", prompts};
 }

@@ -1,11 +1,11 @@
-/* Completions by the C interface: equal seeds, equal tokens; cancelling; freeing in any order. */
+/* Completions through the C interface: equal seeds give equal tokens; cancellation; freeing in any order. */
 #include <stdlib.h>
 
 #include "tests/capi/expect.h"
 
 enum { max_tokens = 24 };
 
-/* Reads all of a completion's events. Returns the number of tokens of its first choice. */
+/* Reads all events of a completion. Returns the number of tokens of its first choice. */
 static size_t read_all(spectr_completion* completion, int32_t* tokens, char* text, size_t text_capacity) {
   spectr_error error;
   spectr_event event;
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   EXPECT(memcmp(tokens[0], tokens[1], sizeof tokens[0]) == 0);
   spectr_completion_free(completion);
 
-  /* The engine is freed first, and the completion ends. */
+  /* If the engine is freed first, the completion ends. */
   request.max_tokens = 0;
   EXPECT(spectr_engine_submit(engine, &request, &completion, &error) == SPECTR_OK);
   spectr_engine_free(engine);

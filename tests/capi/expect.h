@@ -14,7 +14,7 @@ static inline void expect(int holds, const char* what, int line) {
 }
 #define EXPECT(condition) expect(condition, #condition, __LINE__)
 
-/* The call fails with this status, and its message has these words. */
+/* Expects the call to fail with this status and a message that contains `words`. */
 static inline void expect_refusal(spectr_status status, const spectr_error* error, spectr_status expected,
                                   const char* words, int line) {
   if (status == expected && error->status == expected && strstr(error->message, words) != NULL) return;

@@ -1,4 +1,4 @@
-# The library $1 exports the functions that the header $2 declares, and nothing else; its SONAME has a version.
+# Checks that library $1 exports exactly the functions that header $2 declares and has a versioned SONAME.
 set -eu
 exported=$(nm -D --defined-only "$1" | sed 's/.* //; s/@.*//' | sort)
 declared=$(grep -o 'spectr_[a-z_]*(' "$2" | tr -d '(' | sort -u)

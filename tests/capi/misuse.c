@@ -1,4 +1,4 @@
-/* Wrong calls of the C interface end in a status and a message that names the argument. */
+/* Invalid calls of the C interface return a status and a message that names the argument. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Plans, verification and exact distributions, by the C interface. */
+/* Plans, verification and exact distributions through the C interface. */
 #include <math.h>
 
 #include "tests/capi/expect.h"
@@ -20,7 +20,7 @@ static void plans_have_the_targets_law(void) {
     double law[3] = {0}, mean[3] = {0};
     EXPECT(spectr_plan_law(plan, law, &error) == SPECTR_OK);
     for (int x = 0; x < 3; ++x) EXPECT(is_near(law[x], q[x]));
-    /* The law is the mean of conditional() over draws that are independent. */
+    /* The distribution is the mean of conditional() over independent draws. */
     for (int32_t a = 0; a < 3 && i < 3; ++a) {
       for (int32_t b = 0; b < 3; ++b) {
         const int32_t drafts[] = {a, b};
@@ -56,7 +56,7 @@ static void a_plan_accepts_as_often_as_it_says(void) {
     EXPECT(!accepted || token == drafts[0] || token == drafts[1]);
     accepted_draws += accepted;
   }
-  /* Five standard deviations. */
+  /* The tolerance is five standard deviations. */
   EXPECT(fabs(accepted_draws / (double)draws - acceptance) < 5 * sqrt(0.25 / draws));
   spectr_plan_free(plan);
 

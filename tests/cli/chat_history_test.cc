@@ -1,4 +1,4 @@
-// Lines that were typed, from one conversation to the next.
+// The history of typed lines, kept from one conversation to the next.
 #include "apps/cli/chat/chat_history.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Everything that is read: messages as they are, commands as "/NUMBER argument", mistakes behind "!".
+/// Returns all input: messages verbatim, commands as "/NUMBER argument", mistakes prefixed with "!".
 std::vector<std::string> read(const std::string& typed) {
   std::istringstream in(typed);
   StreamLines lines(in);

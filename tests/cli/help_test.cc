@@ -1,4 +1,4 @@
-// What --help and --help-all print.
+// Tests of the output of --help and --help-all.
 #include "apps/cli/flags/help.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using Mode = CLI::AppFormatMode;
 
-/// The program's parser, as main makes it.
+/// The program's parser as main sets it up.
 class HelpTest : public testing::Test {
  protected:
   HelpTest() {
@@ -39,7 +39,7 @@ class HelpTest : public testing::Test {
   };
 
   void collect(const CLI::App& app, const std::string& parent) {
-    if (app.get_prefix_command()) return;  // another program's
+    if (app.get_prefix_command()) return;  // belongs to another program
     commands_.push_back({&app, parent});
     const std::string name = commands_.back().name();
     for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) collect(*one, name);

@@ -1,4 +1,4 @@
-// What becomes of every flag of llama.cpp's programs, whose table is in tests/data/flags/.
+// The handling of every flag of llama.cpp's programs; the table of flags is in tests/data/flags/.
 #include "apps/cli/flags/llama_flags.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ std::vector<Row> llama_cpp() {
   return rows;
 }
 
-/// The commands that stand for llama-completion, llama-cli and llama-server.
+/// The commands that correspond to llama-completion, llama-cli and llama-server.
 class LlamaFlagsTest : public testing::Test {
  protected:
   LlamaFlagsTest() {
@@ -64,7 +64,7 @@ class LlamaFlagsTest : public testing::Test {
 
   Rewritten rewrite(const Words& arguments) const { return rewrite_legacy_flags(app_, arguments); }
 
-  /// The error; empty: none.
+  /// Returns the error message, or an empty string if there is none.
   std::string refusal(const Words& arguments) const {
     try {
       (void)rewrite(arguments);
@@ -111,7 +111,7 @@ TEST_F(LlamaFlagsTest, NoneIsUnknownAndAllTakeTheirValues) {
 }
 
 TEST_F(LlamaFlagsTest, EveryVariableIsKnown) {
-  std::vector<std::string> read = {"LLAMA_ARG_DRAFT_MAX"};  // an older name, which is replaced
+  std::vector<std::string> read = {"LLAMA_ARG_DRAFT_MAX"};  // a deprecated name, which is rewritten
   for (const char* name : {"generate", "chat", "serve"}) {
     for (const CLI::Option* option : command(name).get_options()) read.push_back(option->get_envname());
   }

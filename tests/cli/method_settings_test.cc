@@ -1,4 +1,4 @@
-// Flags, help and documents have every setting of the table of method settings.
+// Flags, help and documentation contain every setting of the table of method settings.
 #include "spectr/decode/method_settings.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 namespace spectr::cli {
 namespace {
 
-/// The flags of a command that decodes.
+/// The flags of a decoding command.
 struct Flags {
   Flags() { method.add(app); }
 
@@ -25,7 +25,7 @@ struct Flags {
   MethodFlags method;
 };
 
-/// A value of a flag that is not its default; empty: it is a switch.
+/// Returns a value of a flag that is not its default; empty if the flag is a switch.
 std::vector<std::string> other_value(const MethodSetting& setting) {
   if (const auto* choice = std::get_if<MethodSetting::Choice>(&setting.place))
     return {std::string(choice->words[1])};
@@ -59,7 +59,7 @@ TEST(MethodSettings, AreUnchangedByTheDefaultThatTheHelpStates) {
     const std::string flag = "--" + setting.flag(), usual = flags.app.get_option(flag)->get_default_str();
     EXPECT_FALSE(setting.is_changed(flags.method.request.others));
     if (usual.empty()) continue;
-    flags.app.parse({usual, flag});  // from back to front
+    flags.app.parse({usual, flag});  // in reverse order, as CLI11 expects
     EXPECT_FALSE(setting.is_changed(flags.method.request.others)) << flag << " " << usual;
   }
 }
@@ -79,7 +79,7 @@ TEST(MethodSettings, AreChangedByTheirOwnFlagAlone) {
 
 TEST(MethodSettings, AreReadByAMethodOrAPlan) {
   for (const MethodSetting& setting : method_settings()) {
-    if (setting.setting == Setting::rounds) continue;  // of a plan
+    if (setting.setting == Setting::rounds) continue;  // a plan's setting
     EXPECT_TRUE(std::ranges::any_of(method_rules(), [&](const MethodRule& rule) {
       return rule.reads(setting.setting);
     })) << setting.name;

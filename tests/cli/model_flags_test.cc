@@ -1,4 +1,4 @@
-// What flags about models ask for.
+// Tests of the flags that configure models.
 #include "apps/cli/flags/model_flags.h"
 
 #include <gtest/gtest.h>

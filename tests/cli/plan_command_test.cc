@@ -61,7 +61,7 @@ TEST(PlanEval, AnswersWithTheFieldsOfTheContract) {
   EXPECT_NEAR(line["parameters"]["rho"].get<double>(), 1.5, 1e-14);
   const auto distribution = line["law"].get<std::vector<double>>();
   EXPECT_THAT(distribution, testing::Pointwise(testing::DoubleNear(1e-15), {1. / 6, 1. / 3, 1. / 2}));
-  // The last token's q/ρ is above its p: what is left over is 1/2 − 1/6 · 3/2 of it.
+  // The last token's q/ρ exceeds its p; the residual is 1/2 − 1/6 · 3/2 of it.
   EXPECT_THAT(line["residual"].get<std::vector<double>>(),
               testing::Pointwise(testing::DoubleNear(1e-14), {0.0, 0.0, 1.0}));
 }
@@ -165,7 +165,7 @@ TEST(PlanEval, RefusesAnUnknownPlan) {
   EXPECT_THROW(run_plan_eval(in, out, {.plan = "best"}), Failure);
 }
 
-// False-alarm rate 2e-6 per plan.
+// The false-alarm rate is 2e-6 per plan.
 TEST(PlanSample, CountsFollowTheTarget) {
   for (const std::string plan : {"k-seq", "recursive", "recursive-wor", "optimal"}) {
     std::istringstream in(R"({"id": 1, "p": [0.6, 0.3, 0.1], "q": [0.2, 0.35, 0.45], "k": 2})");

@@ -37,7 +37,7 @@ TEST_F(ShortenedFiles, AreNotBlamedForWhatIsNotTheirs) {
   const auto raise_it = [] {
     tell_shortened_files();
     std::raise(SIGBUS);
-    std::raise(SIGBUS);  // the first has taken the handler away
+    std::raise(SIGBUS);  // the first signal has removed the handler
   };
   EXPECT_EXIT(raise_it(), testing::KilledBySignal(SIGBUS), "");
 }

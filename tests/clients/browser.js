@@ -1,4 +1,4 @@
-// What the tests of the page share: node TEST.js PROGRAM CHROMIUM [FOLDER FOR SCREENSHOTS]
+// Shared helpers for tests of the page: node TEST.js PROGRAM CHROMIUM [FOLDER FOR SCREENSHOTS]
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -35,19 +35,19 @@ export function withServer(...flags) {
 const drawn = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Has what a person does end once it is drawn, which the page does with the next frame: tests look at once. */
+/** Makes user actions resolve only after the page's next frame, because tests check results at once. */
 function drawBehind(acting, actions, pageOf) {
   for (const action of actions) {
     const plain = acting[action];
     acting[action] = async function (...what) {
       const done = await plain.apply(this, what);
-      await drawn(pageOf(this)).catch(() => {}); // it has led to another page
+      await drawn(pageOf(this)).catch(() => {}); // the action has navigated to another page
       return done;
     };
   }
 }
 
-/** The page in a browser that knows nothing yet, and what tests do with it. */
+/** The page in a fresh browser, and the helpers with which tests drive it. */
 class Visitor {
   constructor(page) {
     this.page = page;
@@ -75,7 +75,7 @@ class Visitor {
     return this.page.getByRole("button", { name, exact });
   }
 
-  /** Types a message once nothing lies over the field, and sends it by Enter once the page knows its server. */
+  /** Types a message once the field is uncovered, and sends it by Enter once the server is known. */
   async ask(text) {
     await this.page.locator("main:not([inert])").waitFor();
     await this.field.fill(text);
@@ -83,7 +83,7 @@ class Visitor {
     await this.field.press("Enter");
   }
 
-  /** Asks, and has `text` answered. Returns what was sent. */
+  /** Sends a question and has it answered with `text`. Returns the body of the request. */
   async talk(question, text, ...ending) {
     const next = entrance.next();
     await this.ask(question);
@@ -93,12 +93,12 @@ class Visitor {
     return answer.body;
   }
 
-  /** The answer to what is asked next, for the test to write. */
+  /** Returns the scripted answer to the next request, which the test writes. */
   next() {
     return entrance.next();
   }
 
-  /** Waits until `check` answers with something true. */
+  /** Waits until `check` returns a truthy value. */
   async until(check) {
     for (let tries = 400; tries > 0; tries -= 1) {
       if (await check()) return;
@@ -107,17 +107,17 @@ class Visitor {
     assert.fail(`in vain: ${check}`);
   }
 
-  /** Waits until what was done last is drawn. */
+  /** Waits until the effect of the last action is drawn. */
   drawn() {
     return drawn(this.page);
   }
 
-  /** Waits until the page knows its server. */
+  /** Waits until the page has contacted its server. */
   async ready() {
     await this.until(async () => (await this.page.locator("#status").textContent()) !== "spectr");
   }
 
-  /** Waits until nothing is being written. */
+  /** Waits until no answer is being written. */
   async idle() {
     await this.drawn();
     await this.button("Send").waitFor({ timeout: 120_000 });
@@ -133,7 +133,7 @@ class Visitor {
     if (folder) await this.page.screenshot({ path: `${folder}/${name}.png` });
   }
 
-  /** Takes an error of the browser's console that the test has provoked. */
+  /** Removes an error in the browser's console that the test has provoked. */
   forgive(pattern) {
     const at = this.failures.findIndex((failure) => pattern.test(failure));
     assert.ok(at >= 0, `no failure matches ${pattern}`);
@@ -158,7 +158,7 @@ async function newPage(context) {
   return page;
 }
 
-/** A claim about the page, tried in a browser of its own (`options`: of its context). */
+/** Defines a test of the page that runs in a browser context of its own with `options`. */
 export function claim(name, options, work) {
   const [contextOptions, run] = work ? [{ ...desktop, ...options }, work] : [desktop, options];
   test(name, { timeout: 120_000 }, async () => {

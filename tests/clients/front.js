@@ -1,9 +1,9 @@
-// A server before the server: it passes everything on, but for the answers that a test writes itself, piece by piece.
+// A reverse proxy that forwards everything except the answers that a test writes itself, in pieces.
 import http from "node:http";
 
 const event = (data) => `data: ${JSON.stringify(data)}\n\n`;
 
-/** An answer that the test writes. `body` is what was asked, `closed` is fulfilled once the client has gone. */
+/** An answer that the test writes. `body` is the parsed request; `closed` resolves on disconnection. */
 class ScriptedAnswer {
   #response;
 
@@ -19,18 +19,18 @@ class ScriptedAnswer {
     this.#response.write(event(data));
   }
 
-  /** A piece of the text, or with `fields` of anything else that a delta may hold. */
+  /** Sends a piece of the text; `fields` adds other members to the delta. */
   write(content, fields = {}) {
     this.#send({ choices: [{ index: 0, delta: { content, ...fields }, finish_reason: null }], usage: null });
   }
 
-  /** How far the prompt has been read. */
+  /** Sends the progress of the prefill. */
   read(prompt_progress) {
     const delta = { role: "assistant", content: null };
     this.#send({ choices: [{ index: 0, delta, finish_reason: null }], prompt_progress, usage: null });
   }
 
-  /** Tokens, with what a server tells of each: texts, which come from the target, or pairs of a text and its source. */
+  /** Sends tokens with details as a server does: strings are from the target; pairs are [text, source]. */
   writeTokens(...tokens) {
     const told = { draft_probability: null, target_probability: 0.5, block: 0, elapsed_ms: 1 };
     const pairs = tokens.map((token) => (Array.isArray(token) ? token : [token, "target"]));
@@ -42,7 +42,7 @@ class ScriptedAnswer {
     });
   }
 
-  /** Ends the text; total: the tokens of prompt and text. */
+  /** Ends the completion. `total` is the number of tokens of prompt and completion. */
   end(finish_reason = "stop", total = 30) {
     this.#send({ choices: [{ index: 0, delta: {}, finish_reason }], usage: null });
     this.#send({
@@ -52,24 +52,24 @@ class ScriptedAnswer {
     this.#response.end("data: [DONE]\n\n");
   }
 
-  /** A whole answer. */
+  /** Sends a complete answer. */
   say(text, ...ending) {
     this.write(text);
     this.end(...ending);
   }
 
-  /** An error in the middle of the text. */
+  /** Sends an error in the middle of the text. */
   fail(message) {
     this.#response.end(event({ error: { code: 503, message, type: "unavailable_error" } }));
   }
 
-  /** An error instead of a text. */
+  /** Sends an error response instead of text. */
   refuse(status, message, type = "invalid_request_error") {
     this.#response.writeHead(status, { "Content-Type": "application/json" });
     this.#response.end(JSON.stringify({ error: { code: status, message, type } }));
   }
 
-  /** Ends the connection, as a server does that was killed. */
+  /** Closes the connection abruptly, like a killed server. */
   breakOff() {
     this.#response.destroy();
   }
@@ -81,7 +81,7 @@ async function bodyOf(request) {
   return Buffer.concat(chunks);
 }
 
-/** Starts one before `address`. */
+/** Starts a proxy before `address`. */
 export async function front(address) {
   const waiting = [];
   const server = http.createServer(async (request, response) => {
@@ -101,7 +101,7 @@ export async function front(address) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     address: `http://127.0.0.1:${server.address().port}`,
-    /** The answer to the next request for a text. Fails where none comes. */
+    /** Returns the answer to the next request for a completion. Rejects if there is none within a minute. */
     next: () =>
       new Promise((resolve, reject) => {
         const late = setTimeout(() => reject(new Error("nothing was asked for a minute")), 60_000);

@@ -1,4 +1,4 @@
-// The official OpenAI client against `spectr serve`: node openai_test.js PROGRAM
+// Tests the official OpenAI client against `spectr serve`: node openai_test.js PROGRAM
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import { serve } from "./server.js";

@@ -1,4 +1,4 @@
-// The page as a chat: writing, reading, changing what was said.
+// The page as a chat: writing, reading, and editing messages.
 import assert from "node:assert/strict";
 import { claim, withServer } from "./browser.js";
 

@@ -1,4 +1,4 @@
-// The drafting view: where each token came from, one click away.
+// The drafting view, which shows the source of each token, is one click away.
 import assert from "node:assert/strict";
 import { claim, phone, startServer, withServer } from "./browser.js";
 

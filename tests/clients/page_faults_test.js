@@ -1,4 +1,4 @@
-// What goes wrong is said where one looks, and can be mended there.
+// Errors are shown at the place where they matter, and can be corrected there.
 import assert from "node:assert/strict";
 import { claim, startServer, withServer } from "./browser.js";
 
@@ -114,7 +114,7 @@ claim("What was written before an error stays, and can be continued", async (vis
     assert.match(await visitor.answers.last().textContent(), /The beginning and the end\./);
     assert.equal(await cardOf(visitor).count(), 0);
   }
-  visitor.failures.splice(0); // Chromium tells of broken connections in words of its own
+  visitor.failures.splice(0); // Chromium logs broken connections in its own words
 });
 
 claim("A server that cannot be reached is said to be, and is found again", async (visitor, page) => {

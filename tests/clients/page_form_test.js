@@ -1,4 +1,4 @@
-// The page's form: on a phone, in the dark, for screen readers and keyboards.
+// The page's appearance and accessibility: phones, dark mode, screen readers, keyboards.
 import assert from "node:assert/strict";
 import axe from "axe-core";
 import { claim, phone, withServer } from "./browser.js";
@@ -20,7 +20,7 @@ const widgets = [
   "menu",
 ];
 
-/** Roles of what a screen reader cannot name. */
+/** Returns the roles of elements without an accessible name. */
 async function nameless(page) {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send("Accessibility.getFullAXTree");
@@ -55,7 +55,7 @@ claim("Everything that can be used has a name", async (visitor, page) => {
   assert.deepEqual(await nameless(page), []);
 });
 
-/** What axe-core finds wrong on the page as it is: rule and element. */
+/** Returns the violations that axe-core finds on the current page: rule and element. */
 async function violations(page) {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => window.axe.run());
@@ -122,7 +122,7 @@ claim("A screen reader hears when an answer is complete", async (visitor, page) 
   assert.equal(await page.locator("p[role=status].visually-hidden").textContent(), "Answer complete");
 });
 
-/** The contrast of an element's text with what lies behind it (WCAG 2). */
+/** Returns the contrast ratio of an element's text and its background (WCAG 2). */
 const contrastOf = (element) =>
   element.evaluate((one) => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -1,4 +1,4 @@
-// What people put in: examples, files, keys of input methods, thinking and presets.
+// Input by people: examples, files, input method keys, thinking, and presets.
 import assert from "node:assert/strict";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ claim(
   },
 );
 
-/** Sends an Enter that ends the composition of a character: as browsers do, and as Safari does. */
+/** Sends an Enter that ends a character composition, as most browsers or as Safari send it. */
 const composedEnter = (field, how) =>
   field.evaluate((element, fields) => {
     const event = new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, ...fields });
@@ -206,7 +206,7 @@ claim("UTF-16 with a byte order mark is text", async (visitor, page) => {
   assert.match(messages[0].content, /\nGrüße\n/);
 });
 
-/** Has files dropped or pasted where `locator` is. */
+/** Drops or pastes files at `locator`. */
 const transfer = (locator, type, files, text) =>
   locator.evaluate(
     (element, [kind, contents, words]) => {

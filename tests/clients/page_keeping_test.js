@@ -1,4 +1,4 @@
-// Conversations are kept in the browser: listed, renamed, exported, taken away and had back.
+// Conversations are kept in the browser: they are listed, renamed, exported, deleted and restored.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { claim, withServer } from "./browser.js";

@@ -1,4 +1,4 @@
-// What people read: progress, speed, formulas, and the colours of tokens in Markdown.
+// Output for people: progress, speed, formulas, and token colours in Markdown.
 import assert from "node:assert/strict";
 import { claim, startServer, withServer } from "./browser.js";
 

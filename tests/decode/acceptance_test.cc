@@ -1,4 +1,4 @@
-// The running estimates of what a pair of models accepts.
+// Running estimates of the acceptance rates of a pair of models.
 #include "spectr/decode/auto/acceptance.h"
 
 #include <gtest/gtest.h>

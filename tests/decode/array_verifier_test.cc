@@ -1,5 +1,5 @@
-// Verification on plain arrays: the decoders' own choices, the target's distribution by enumeration, and what
-// is refused.
+// Verification on plain arrays: it makes the decoders' choices, has the target's distribution by
+// enumeration, and refuses invalid input.
 #include "spectr/decode/array_verifier.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-/// A draft as a caller would hold it, and the target's rows for it.
+/// A draft in a caller's arrays, and the target's rows for it.
 struct OwnedArrays {
   std::size_t vocabulary;
   std::vector<Token> tokens = {};
@@ -48,7 +48,7 @@ void append(std::vector<double>& rows, const Distribution& row) {
   for (std::size_t x = 0; x < row.vocabulary(); ++x) rows.push_back(row[static_cast<Token>(x)]);
 }
 
-/// Every draw as an entry of its own, in the order drawn.
+/// Returns arrays with one entry per draw, in the order drawn.
 OwnedArrays arrays_of(const Draft& draft, NodeDistributions& target, std::size_t vocabulary) {
   OwnedArrays arrays{vocabulary};
   append(arrays.q, *value_of(target.at(TokenTree::root)));
@@ -61,7 +61,7 @@ OwnedArrays arrays_of(const Draft& draft, NodeDistributions& target, std::size_t
   return arrays;
 }
 
-/// Every node as an entry, siblings by falling token, with the number of its copies.
+/// Returns arrays with one entry per node and its number of copies; siblings are in descending token order.
 OwnedArrays merged_arrays_of(const Draft& draft, NodeDistributions& target, std::size_t vocabulary) {
   const TokenTree& tree = draft.tree();
   OwnedArrays arrays{vocabulary};
@@ -123,8 +123,8 @@ class ArrayBlocks {
     return value_of(decoder_.step(start, models, choices)).tokens;
   }
 
-  /// The largest difference between the probability of a sequence and the target's: of a block, and what the
-  /// target adds up to `length` tokens.
+  /// Returns the largest difference between the probability of a sequence of `length` tokens and the
+  /// target's, if a block is verified and the target completes it.
   double error(std::size_t length, ToArrays to_arrays) {
     const Token prompt[] = {0};
     std::map<std::vector<Token>, double> found;
@@ -170,7 +170,7 @@ struct Method {
   const char* name;
   const char* plan = "";
   std::size_t drafts = 2;
-  bool merges = true;  // copies may be given by their number
+  bool merges = true;  // copies may be given as multiplicities
 };
 constexpr Method methods[] = {{"speculative", "", 1},     {"block", "", 1},
                               {"spectr", "maximal"},      {"spectr", "k-seq"},
@@ -213,7 +213,7 @@ TEST(ArrayVerifier, HasTheTargetsDistributionIfCopiesAreCounted) {
   }
 }
 
-/// Copies as separate entries, though their order has been lost.
+/// Returns arrays with copies as separate entries whose order has been lost.
 OwnedArrays sorted_arrays_of(const Draft& draft, NodeDistributions& target, std::size_t vocabulary) {
   const OwnedArrays merged = merged_arrays_of(draft, target, vocabulary);
   OwnedArrays arrays{vocabulary};

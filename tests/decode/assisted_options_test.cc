@@ -1,5 +1,5 @@
-// The options of MTAD and MTJD: the enumerated decoder against a second program that goes through all
-// outcomes of a block by the definitions alone.
+// Options of MTAD and MTJD: the enumerated decoder is compared with an independent implementation that
+// follows the definitions and visits all outcomes of a block.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using namespace test;
 using Row = std::vector<double>;
 using Tokens = std::vector<Token>;
 
-/// Indices by falling weight, ties by the lower index.
+/// Returns indices by descending weight; ties are ordered by index.
 std::vector<std::size_t> falling(const Row& weights) {
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -30,7 +30,7 @@ std::vector<std::size_t> falling(const Row& weights) {
   return order;
 }
 
-/// Top-k, top-p over what that leaves, temperature; sums to 1.
+/// Applies top-k, then top-p to the rest, then temperature. The result sums to 1.
 Row warped(const Row& weights, const WarpOptions& warp) {
   std::vector<std::size_t> order = falling(weights);
   if (warp.top_k > 0) order.resize(std::min(order.size(), warp.top_k));
@@ -52,7 +52,7 @@ struct Beam {
   double likelihood = 1.0;
 };
 
-/// What is decoded, by the definitions.
+/// The distribution of the output, computed by the definitions.
 class Definition {
  public:
   Definition(const TabularPair& pair, const MethodOptions& options, const WarpOptions& warp,
@@ -67,8 +67,8 @@ class Definition {
   }
 
  private:
-  /// Where a block starts: the start token with what came out so far, and how many blocks that took (where
-  /// it matters).
+  /// The start of a block: the start token and the output so far, and the number of
+  /// blocks before it (if it matters).
   struct Start {
     Tokens text;
     std::size_t block;
@@ -104,8 +104,8 @@ class Definition {
     return warped(raw(model, text), warp_);
   }
 
-  /// Every set of min(W, positive weights) indices, with the probability that draws without replacement give
-  /// it.
+  /// Adds every set of min(W, positive weights) indices with its probability under draws without
+  /// replacement.
   void sets(const Row& weights, std::vector<std::size_t> drawn, double probability,
             std::map<std::vector<std::size_t>, double>& found) const {
     double left = 0.0;
@@ -125,7 +125,7 @@ class Definition {
     }
   }
 
-  /// Calls found(beams, probability) for every outcome of a beam search of so many steps.
+  /// Calls found(beams, probability) for every outcome of a beam search with `steps` steps.
   template <class Found>
   void search(const TabularModel& model, const Tokens& text, const std::vector<Beam>& beams,
               std::size_t steps, double probability, const Found& found) {
@@ -168,7 +168,7 @@ class Definition {
     }
   }
 
-  /// How many tokens of a beam pass: the longest prefix.
+  /// Returns the number of tokens of a beam that pass: the longest accepted prefix.
   std::size_t passing(const Tokens& text, const Tokens& beam) const {
     const bool own = options_.joint == JointLaw::raw;
     Tokens here = text;
@@ -287,7 +287,7 @@ TEST(AssistedOptions, DifferFromOneAnother) {
   EXPECT_TRUE(moves([](MethodOptions& o) { o.verified_beams = 3; }));
 }
 
-// A tree holds the likeliest beam, and a longer prefix of another one if there is one.
+// A tree contains the likeliest beam, and possibly a longer accepted prefix of another beam.
 TEST(AssistedOptions, MoreBeamsNeverAcceptLess) {
   for (const std::uint32_t seed : {61u, 62u, 63u}) {
     const TabularPair pair = TabularPair::random(3, 3, seed);

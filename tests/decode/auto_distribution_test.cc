@@ -1,4 +1,4 @@
-// Choosing K and L by costs and past acceptance leaves the distribution alone.
+// Selecting K and L by costs and past acceptance preserves the distribution.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -64,7 +64,7 @@ TEST(Auto, KeepsTheDistributionWithEndTokensAndFilters) {
 }
 
 TEST(Auto, DecodesPlainlyWhereNothingPays) {
-  // A draft pass costs as much as a target pass, and every row as much as a pass.
+  // A draft pass costs as much as a target pass, and each row as much as a whole pass.
   const MethodDistribution found =
       method_distribution(TabularPair::random(3, 4, 1), "auto", measured(1.0, {1.0}));
   EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);
@@ -78,7 +78,7 @@ TEST(Auto, DraftsWhereDraftsAreFree) {
 }
 
 TEST(Auto, KeepsTheDistributionWhereItDraftsFromTheText) {
-  // Nodes cost little, the draft as much as the target.
+  // Nodes are cheap; a draft pass costs as much as a target pass.
   for (const std::uint32_t seed : {1u, 2u}) {
     const TabularPair pair = TabularPair::random(2, 6, seed);
     const MethodDistribution found = method_distribution(pair, "auto", measured(0.02, {1.0}), {.horizon = 6});
@@ -88,7 +88,7 @@ TEST(Auto, KeepsTheDistributionWhereItDraftsFromTheText) {
 }
 
 TEST(Auto, KeepsTheDistributionWhereATextGrowsTooLongForDrafts) {
-  // Up to 64 tokens a row costs little, behind them more than the token that it can bring.
+  // Up to 64 tokens a row is cheap; beyond that, it costs more than it can gain.
   Costs costs{CostCurve({{1, 1.0}, {2, 1.1}}, {.behind = 0, .per_token = 1.0}),
               {{CostCurve({{1, 0.1}, {2, 0.11}})}},
               {}};
@@ -114,7 +114,7 @@ TEST(Auto, KeepsTheDistributionWhereATextGrowsTooLongForDrafts) {
 }
 
 TEST(Auto, IsEnumeratedAsItGenerates) {
-  // Behind a prompt it knows that the draft is useless, behind a single token it has to try.
+  // After a long prompt it knows that the draft model is useless; after a single token it must try.
   const TabularPair useless = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
   const auto rejections = [&](const std::vector<Token>& prompt) {
     Decoder decoder = decoder_of("auto", measured(0.1, {0.1}));

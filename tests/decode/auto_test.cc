@@ -1,4 +1,4 @@
-// What is drafted follows the costs, the prompt and what has been accepted so far.
+// Drafts of `auto` depend on costs, the prompt, and past acceptance.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using namespace test;
 
 TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
-  // At the first step the draft is sure of token 0, the target is not; from then on they agree.
+  // At the first step the draft is certain of token 0 and the target is not; after that they agree.
   const auto table = [](double first) {
     return TabularModel(2, 2, {first, 1 - first, first, 1 - first, 0.5, 0.5, 0.5, 0.5});
   };
@@ -38,14 +38,14 @@ TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
   EXPECT_NEAR(decoder.drafter().expectation()->tokens, 1.0 + 0.5 * length, 0.1 * length);
 }
 
-/// The course of a completion by `auto`: which blocks drafted, and how.
+/// Statistics of a completion by `auto`: which blocks drafted, and with which drafter.
 struct Course {
-  std::size_t probes = 0;  // blocks that drafted only to see
+  std::size_t probes = 0;  // blocks that drafted only as a probe
   std::vector<std::size_t> by_model, by_ngrams;
-  std::vector<std::size_t> of_model;  // blocks, by model
+  std::vector<std::size_t> of_model;  // number of blocks, by model
   std::size_t blocks = 0;
-  std::size_t read_by_draft = 0;  // tokens, the first
-  double seconds = 0.0;           // by the costs, if all drafts of a block are alike
+  std::size_t read_by_draft = 0;  // tokens of the first draft model
+  double seconds = 0.0;           // by the cost model, if all drafts of a block have equal length
 };
 
 Course course_of_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
@@ -70,7 +70,7 @@ Course course_of_auto(const TabularPair& pair, const MethodOptions& options, std
 }
 
 TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
-  // The target goes round in circles, the draft knows nothing and is dear.
+  // The target repeats a cycle; the draft model is uninformed and expensive.
   const TabularModel circles(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0});
   const TabularPair pair = {{TabularModel(3, 1, std::vector<double>(9, 1.0 / 3))}, circles};
   const Course course = course_of_auto(pair, measured(0.1, {0.9}), 120);
@@ -79,7 +79,7 @@ TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
 }
 
 TEST(Auto, SaysWhereItDraftsOnlyToSee) {
-  // What the draft proposes the target never takes; a perfect draft would pay.
+  // The target never accepts the draft's proposals, but a perfect draft would pay off.
   const TabularPair pair = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
   const Course course = course_of_auto(pair, measured(0.4, {0.3}), 120);
   EXPECT_EQ(course.probes, course.by_model.size());
@@ -87,7 +87,7 @@ TEST(Auto, SaysWhereItDraftsOnlyToSee) {
   EXPECT_LT(course.probes, 8u) << "one probe says enough";
   EXPECT_EQ(course_of_auto(pair, measured(0.4, {0.3}), 40).probes, 0u)
       << "so few tokens are not worth a probe";
-  // A draft that is the target itself pays.
+  // A draft equal to the target pays off.
   const TabularPair equal = TabularPair::random(5, 300, 1).with_equal_draft();
   const Course all = course_of_auto(equal, measured(0.1, {0.1}), 200);
   EXPECT_LT(all.probes, 10u);
@@ -134,15 +134,15 @@ TEST(Auto, TakesTheSameCourseWhateverASessionKnewBefore) {
 }
 
 TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
-  // Every row costs nine tenths of a pass.
+  // Each row costs 0.9 passes.
   const Course course =
       course_of_auto(TabularPair::random(5, 300, 1), measured(0.9, {0.3}), 200, {0, 1, 2, 3});
   EXPECT_EQ(course.by_model, std::vector<std::size_t>());
   EXPECT_EQ(course.read_by_draft, 0u) << "the prompt neither";
 }
 
-/// A target that is sure of every token, and a draft that knows it where `knows` says so of the position, and
-/// is wrong elsewhere.
+/// Returns a target that is certain of every token, and a draft that predicts it at the positions for which
+/// `knows` returns true and is wrong elsewhere.
 template <class Knows>
 TabularPair knowing(Knows knows) {
   constexpr std::size_t V = 5, steps = 320;
@@ -159,7 +159,7 @@ TabularPair knowing(Knows knows) {
 }
 
 TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
-  // A draft that knows nothing; one that knows all for a while and then nothing; one for every other token.
+  // Drafts that are never right; right for the first 20 tokens; right for every other token.
   const TabularPair pairs[] = {knowing([](std::size_t) { return false; }),
                                knowing([](std::size_t step) { return step < 20; }),
                                knowing([](std::size_t step) { return step % 2 == 0; })};
@@ -186,7 +186,7 @@ TEST(Auto, LosesBesidesWhatSingleDraftsWouldHaveWonAtThePromptsEndAtMost) {
   double credited = 0.0;
   for (const double slope : {0.05, 0.2, 0.5}) {
     for (const double draft : {0.02, 0.1, 0.3}) {
-      // A draft pass reads two tokens; each of four single drafts would have brought two tokens.
+      // A draft pass reads two tokens; each of four single-token drafts would have gained two tokens.
       const double single = (1.0 + slope) * (1.0 + draft), won = 4.0 * std::max(2.0 - single, 0.0);
       for (const std::size_t tokens : {2u, 8u, 16u, 40u, 100u, 300u}) {
         const Course course = course_of_auto(pair, measured(slope, {draft}), tokens, prompt);
@@ -242,7 +242,7 @@ TEST(Auto, CountsReadingAsItIsMeasured) {
 }
 
 TEST(Auto, ProbesAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
-  // Half of the drafts are accepted; two of three would have to be. The sequence does not repeat itself.
+  // Half of the drafts are accepted; break-even is two thirds. The sequence does not repeat itself.
   const std::vector<double> sure = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, open = {0.5, 0.1, 0.1, 0.1, 0.1, 0.1};
   const Course course = course_of_auto(TabularPair::constant(sure, open), measured(0.6, {0.05}), 1200);
   std::vector<std::size_t> probes;
@@ -254,7 +254,7 @@ TEST(Auto, ProbesAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
 }
 
 TEST(Auto, IsNotDiscouragedByOneBadContext) {
-  // The two models disagree about the first token, and never again.
+  // The two models disagree about the first token only.
   std::vector<double> p = {1, 0, 1, 0}, q = {0, 1, 0, 1};
   for (int step = 1; step < 200; ++step) {
     for (int i = 0; i < 4; ++i) p.push_back(0.5);
@@ -266,7 +266,7 @@ TEST(Auto, IsNotDiscouragedByOneBadContext) {
 }
 
 TEST(Auto, FindsTheDraftModelThatPaysMost) {
-  // The second model is the target and as dear as the third; the others know nothing, the first for less.
+  // The second model equals the target and costs as much as the third; the others are uninformed.
   const TabularPair one = TabularPair::random(5, 400, 1);
   const TabularModel nothing(5, 1, std::vector<double>(25, 0.2));
   const TabularPair pair = {{nothing, one.target, nothing}, one.target};

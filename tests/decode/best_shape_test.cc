@@ -1,4 +1,4 @@
-// K and L where nobody gives them.
+// Default values of K and L.
 #include "spectr/decode/auto/best_shape.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace spectr {
 namespace {
 
-/// A target pass of n rows takes 1 + slope (n − 1) seconds, a draft pass so many in one row as in eight.
+/// A target pass of n rows takes 1 + slope (n − 1) seconds; a draft pass takes `draft` for any width.
 std::shared_ptr<Costs> costs(double slope, double draft, double acceptance) {
   auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0 + 31.0 * slope}}), {{CostCurve({{1, draft}, {32, draft}})}}, {}});
@@ -53,8 +53,8 @@ TEST(BestShape, LeavesWhatIsGiven) {
   EXPECT_EQ(chosen("spectr", by, request).drafts, 12U) << "of more than are estimated, too";
 }
 
-/// The best rate of the shapes of one K and L by trunk, in tokens a second, as plain loops compute it: the
-/// costs of a draft pass do not depend on its rows, and nothing but passes takes time.
+/// Returns the trunk length of the best shape for one K and L in tokens per second, by plain loops. The cost
+/// of a draft pass does not depend on its rows, and only passes take time.
 std::size_t best_trunk(const Costs& costs, std::size_t K, std::size_t L) {
   const AutoParams params;
   AcceptanceEstimate estimate(params);

@@ -1,5 +1,5 @@
-// Draft models whose rows depend on the depth in a block or on the last token alone, as those of block
-// drafters do: what their rows are, and that every lossless method stays lossless with them.
+// Draft models whose rows depend only on the depth in a block or on the last token, like those of block
+// drafters: tests of the rows, and of lossless methods, which must stay lossless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace test;
 
 constexpr BlockRows kinds[] = {BlockRows::product, BlockRows::markov};
 
-/// Sessions of a target and of as many copies of a draft model as a method takes.
+/// Starts sessions of a target and of the number of copies of a draft model that the method takes.
 Models models_of(std::string_view method, const Decoder& decoder, const LanguageModel& draft,
                  const LanguageModel& target, std::size_t tokens) {
   const MethodRule& rule = *value_of(find_method(method));
@@ -29,7 +29,7 @@ Models models_of(std::string_view method, const Decoder& decoder, const Language
       Models::start(target, drafts, value_of(Warp::make(WarpOptions::none())), 0, decoder.max_nodes(tokens)));
 }
 
-/// A lossless method with a draft model, and its settings.
+/// A lossless method with a draft model, and its options.
 struct Lossless {
   std::string_view method;
   MethodOptions options;
@@ -94,7 +94,7 @@ TEST(BlockDrafter, KeepsEveryLosslessMethodLosslessOnRowsByPrefix) {
   }
 }
 
-/// A table that has the given rows of p at its steps, whatever the last token.
+/// Returns a table with one row of p per step, independent of the last token.
 TabularModel by_step(const TabularModel& p, std::size_t steps) {
   std::vector<double> rows;
   const std::size_t V = p.vocabulary();
@@ -115,7 +115,7 @@ TEST(BlockDrafter, OfAProductDraftsItsFirstBlockFromTheRowsInTheOrderDrawn) {
                 block_tokens(with, by_step(p, 3), pair.target), 1e-12)
         << with.text();
   }
-  // The next block begins with the first row again.
+  // The next block starts again with the first row.
   const BlockTableModel rows(p, BlockRows::product);
   const auto session = value_of(rows.start(0, 8));
   TokenTree tree(2);

@@ -1,5 +1,5 @@
-// The distribution of the first two tokens that every lossless method gives on the bundled pair, with the
-// real generator: a chi-square test each against the target's exact distribution.
+// The distribution of the first two tokens of every lossless method on the bundled pair, with the real
+// generator: a chi-square test of each against the target's exact distribution.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -51,8 +51,8 @@ class BundledDistribution : public testing::Test {
       counts.push_back(found[output]);
       found.erase(output);
     }
-    if (!found.empty()) return 0.0;  // an output that the target never gives
-    // The prompt with and without its last token, and up to two tokens that either model proposes.
+    if (!found.empty()) return 0.0;  // an output with probability 0 under the target
+    // The prompt with and without its last token, and up to two tokens that either model can propose.
     EXPECT_LE(target_rows_.texts(), 2u + 16 + 16 * 16);
     return chi_square_p_value(counts, expected);
   }
@@ -78,7 +78,7 @@ TEST_F(BundledDistribution, IsTheTargetsForEveryLosslessPlan) {
   }
 }
 
-// The test of the test: an over-acceptance of 0.1 is found out.
+// Checks the test itself: an over-acceptance of 0.1 is detected.
 TEST_F(BundledDistribution, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
   options.epsilon = 0.1;

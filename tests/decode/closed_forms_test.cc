@@ -21,7 +21,7 @@ TEST(ClosedForms, PlainDecodingTakesACallAToken) {
   EXPECT_EQ(found.exact.expected_rejections, 0.0);
 }
 
-// k-Seq, tickets: the acceptance of the whole first level, known in closed form for uniform distributions
+// The acceptance of the first level by k-Seq and tickets has a closed form for uniform distributions
 // p = U(d), q = U(d/r): 1 − (1 − 1/r)^k.
 TEST(ClosedForms, UniformDistributionsAcceptByTheirSupports) {
   const Row p = {0.25, 0.25, 0.25, 0.25}, q = {0.5, 0.5, 0.0, 0.0};
@@ -34,7 +34,7 @@ TEST(ClosedForms, UniformDistributionsAcceptByTheirSupports) {
   }
 }
 
-// The sequences share a first token that is always accepted, and go on from it with a draft each.
+// The sequences share a first token that is always accepted, and each continues with its own draft.
 TEST(ClosedForms, SequencesThatBeginAlikeGoOnTogether) {
   constexpr std::size_t vocabulary = 4;
   const Row first = {1, 0, 0, 0}, p = {0.25, 0.25, 0.25, 0.25}, q = {0.5, 0.5, 0.0, 0.0};

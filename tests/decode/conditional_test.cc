@@ -1,4 +1,4 @@
-// Conditional verification and its relatives: golden values of expected tokens per block, and the cases in
+// Conditional verification and related methods: golden values of expected tokens per block, and the cases in
 // which they coincide with older methods.
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ MethodOptions with_trunk(const MethodOptions& options) {
   return changed;
 }
 
-/// A pair whose rows depend on the last token; `first` follows the start.
+/// Returns a table whose rows depend on the last token; `first` follows the start.
 TabularModel markov(const Row& first, const Row& after_0, const Row& after_1) {
   Row rows;
   for (int last = 0; last < 2; ++last) rows.insert(rows.end(), first.begin(), first.end());

@@ -1,4 +1,4 @@
-// Drafts that go on while their model is confident leave the distribution alone.
+// Drafts that continue while their model is confident preserve the distribution.
 #include <gtest/gtest.h>
 
 #include <cmath>

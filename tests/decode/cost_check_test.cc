@@ -1,4 +1,4 @@
-// Costs that passes do not take are found out.
+// Costs that do not match the measured passes are detected.
 #include "spectr/decode/auto/cost_check.h"
 
 #include <gtest/gtest.h>

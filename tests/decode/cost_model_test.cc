@@ -1,4 +1,4 @@
-// What passes cost: curves, and their hash.
+// Cost models of passes: their curves and their hash.
 #include "spectr/decode/auto/cost_model.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(Costs, OfRequestsThatShareTheirPassesAreSharedWhole) {
   EXPECT_EQ(shared.target.seconds(2.0), 1.0);
   EXPECT_EQ(shared.drafts.front().passes.seconds(2.0), 1.0);
   EXPECT_EQ(shared.drafts.front().alternation, 0.25);
-  EXPECT_EQ(shared.select.distribution, 1e-6);  // every request has its own
+  EXPECT_EQ(shared.select.distribution, 1e-6);  // not shared: every request has its own
 }
 
 TEST(Costs, HaveOneHashEach) {

@@ -1,5 +1,5 @@
-// The distribution of whole outputs where a block has up to 20,000 drafts, and every plan up to 729; of
-// prefix trees and of several draft models with every plan that applies.
+// The distribution of whole outputs for blocks of up to 20,000 drafts, for every plan on smaller blocks, and
+// for prefix trees and several draft models with every applicable plan.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Every lossless method has the target's distribution: total variation of whole outputs at most 1e-12, by
-// enumeration.
+// Every lossless method has the target's distribution: the total variation of whole outputs
+// is at most 1e-12, by enumeration.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(Exactness, RecursiveRejectionHasTheTargetsDistribution) {
 TEST(Exactness, TheOptimalPlanHasTheTargetsDistribution) {
   expect_exact("spectr", "optimal", 729);
 }
-// The plans of linear programs solve one for every node of every outcome.
+// Plans by linear programs solve one for every node of every outcome.
 TEST(Exactness, EveryPlanHasTheTargetsDistribution) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless) continue;
@@ -81,7 +81,7 @@ TEST(Exactness, NgramHasTheTargetsDistribution) {
   }
 }
 
-/// A method with a small draft, of so many draft models.
+/// A method with a small draft, for `models` draft models.
 struct Small {
   std::string_view method;
   MethodOptions options;
@@ -93,7 +93,7 @@ struct Small {
   }
 };
 
-/// The plans that a method can have; an empty name where it has none to choose.
+/// Returns the plans that a method accepts, or an empty name if it has no choice of plans.
 std::vector<std::string_view> plans_of(const MethodRule& method) {
   if (method.plan.empty()) return {""};
   std::vector<std::string_view> plans;
@@ -104,13 +104,13 @@ std::vector<std::string_view> plans_of(const MethodRule& method) {
   return plans;
 }
 
-/// Every lossless method of the table, with every plan and up to two draft models.
+/// Returns every lossless method of the table, with every plan and up to two draft models.
 std::vector<Small> all_small() {
   std::vector<Small> all;
   for (const MethodRule& method : method_rules()) {
     if (!method.lossless) continue;
     for (const std::string_view plan : plans_of(method)) {
-      // A linear program for every node of every outcome: of one level.
+      // These solve a linear program per node of each outcome, so their drafts have one level.
       const auto rule = find_plan(plan);
       const bool program = rule && (*rule)->max_tuples > 0.0;
       const bool dear = plan == "str+" || program || (plan == "str++" && method.name != "spectr");
@@ -136,7 +136,7 @@ std::vector<Small> all_small() {
 }
 
 TEST(Exactness, IsAskedOfEveryLosslessMethodAndPlan) {
-  std::set<std::string, std::less<>> methods, plans = {"maximal"};  // of speculative
+  std::set<std::string, std::less<>> methods, plans = {"maximal"};  // the implicit plan of speculative
   for (const Small& s : all_small()) {
     methods.emplace(s.method);
     plans.insert(s.options.plan.value_or("maximal"));
@@ -145,7 +145,7 @@ TEST(Exactness, IsAskedOfEveryLosslessMethodAndPlan) {
   for (const PlanRule& p : plan_rules()) EXPECT_EQ(plans.contains(p.name), p.lossless) << p.name;
 }
 
-/// The methods that take no more draft models than the pair has.
+/// Tests all methods that take no more draft models than the pair has.
 void expect_all_exact(const TabularPair& pair, const EnumerationSettings& settings, const std::string& what) {
   static const std::vector<Small> all = all_small();
   for (const Small& s : all) {
@@ -168,7 +168,7 @@ TEST(Exactness, HoldsWithShortAndDisjointSupports) {
                    "a point outside the target's support");
 }
 
-// As of a draft model that computes the logits of some tokens only.
+// The draft has the zeros of a shortlist, as if it computed the logits of some tokens only.
 TEST(Exactness, HoldsWhereTheDraftLacksWhatTheTargetLikesMost) {
   const double q[] = {0.1, 0.6, 0.3};
   const double shortlist[] = {0.25, 0.0, 0.75}, single[] = {1.0, 0.0, 0.0};
@@ -180,7 +180,7 @@ TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
   expect_all_exact(TabularPair::random(3, 4, 5).with_equal_draft(), {}, "p = q");
 }
 
-// Files of one family have more or fewer unused tokens at their end.
+// Files of one family differ in the number of unused tokens at the end of their vocabularies.
 TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
   const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 3, 13).drafts.front(); };
   const TabularModel target = TabularPair::random(3, 3, 14).target;
@@ -193,7 +193,7 @@ TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
   expect(4, 2, 2, "a start that a draft lacks");
 }
 
-// One sequence of two models is the first one's: that the second lacks the sequence's token does not matter.
+// One sequence of two models is drafted by the first, so it may have tokens that the second lacks.
 TEST(Exactness, AModelThatDrawsNothingHoldsNobodyUp) {
   const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 3, 13).drafts.front(); };
   const TabularPair pair = {{drafts_of(3), drafts_of(2)}, TabularPair::random(3, 3, 14).target};
@@ -203,8 +203,8 @@ TEST(Exactness, AModelThatDrawsNothingHoldsNobodyUp) {
   EXPECT_LT(found.exact.expected_target_calls, 2.9);
 }
 
-// q/p of a token that the draft hardly ever draws is infinite: behind an excluded token it counts for
-// nothing.
+// For a token that the draft hardly ever draws, q/p overflows to infinity. After an
+// excluded token it must not count.
 TEST(Exactness, NeverAcceptsWhatTheTargetExcludes) {
   const double p[] = {0.5, 0.5, 1e-310}, q[] = {0.5, 0.0, 0.5};
   const TabularPair pair = TabularPair::constant(p, q);
@@ -235,7 +235,7 @@ TEST(Exactness, HoldsWithWarping) {
   expect_all_exact(pair, {.warp = warp}, "greedy");
 }
 
-// The penalties look at the draft's own path: distributions then depend on the whole sequence.
+// Penalties depend on the draft's own path, so distributions depend on the whole sequence.
 TEST(Exactness, HoldsWithPenalties) {
   WarpOptions warp = WarpOptions::none();
   warp.repeat_penalty = 1.6;
@@ -264,8 +264,8 @@ TEST(Exactness, HoldsWithEverySamplerInAnyOrder) {
   expect_all_exact(TabularPair::random(3, 4, 24, 2), {.horizon = 3, .warp = warp}, "another order");
 }
 
-// The state of a feedback follows the path of a draft, and is the target's own wherever a block begins. Whole
-// runs are enumerated, so they are short.
+// The state of a feedback follows a draft's path, and equals the target's own at the start of each block.
+// Whole runs are enumerated, so they are short.
 TEST(Exactness, HoldsWithAFeedback) {
   const TabularPair pair = TabularPair::random(2, 3, 25, 2), larger = TabularPair::random(3, 3, 26);
   WarpOptions mirostat1 = WarpOptions::none(), mirostat2 = mirostat1, adaptive = mirostat1;
@@ -289,7 +289,7 @@ TEST(Exactness, HoldsWithAFeedback) {
   }
 }
 
-/// Forbids the token that is there already, and after three tokens all but the first.
+/// Forbids the previous token and, after three tokens, all but the first.
 class Rhythm final : public LogitRule {
  public:
   Result<void> apply(std::span<const Token> sequence, std::span<double> logits) const override {
@@ -308,7 +308,7 @@ TEST(Exactness, HoldsWithARule) {
   for (std::uint32_t seed : {15u, 16u}) {
     const TabularPair pair = TabularPair::random(3, 4, seed, 2);
     expect_all_exact(pair, {.warp = warp, .rule = rule}, "a rule");
-    // Drafts may have none of the tokens that the rule allows.
+    // Drafts may have none of the allowed tokens.
     const TabularPair sparse{TabularPair::sparse(3, 4, seed, 2).drafts, pair.target};
     expect_all_exact(sparse, {.warp = warp, .rule = rule}, "a rule and drafts that lack tokens");
   }
@@ -344,7 +344,7 @@ TEST(Exactness, HoldsWhereLimitsFallInsideABlock) {
   }
 }
 
-// Traversal: a later copy of a sibling must keep its place. Dropping it would give a TV of 0.03 here.
+// Traversal must keep the place of a later copy of a sibling. Dropping it gives a TV of 0.03 here.
 TEST(Exactness, TraversalKeepsTheRejectionOfLaterCopies) {
   const double p[] = {0.6, 0.3, 0.1}, q[] = {0.2, 0.35, 0.45};
   for (std::size_t drafts : {2u, 3u}) {
@@ -364,7 +364,7 @@ TEST(Exactness, TraversalOfAChainIsBlockVerification) {
   EXPECT_NEAR(block.exact.expected_rejections, traversal.exact.expected_rejections, 1e-13);
 }
 
-// The test of the test: a distribution that is not the target's is found out.
+// Checks the test itself: a distribution that differs from the target's is detected.
 TEST(Exactness, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
   options.epsilon = 0.2;

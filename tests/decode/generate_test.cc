@@ -51,7 +51,7 @@ class Runner {
   Models models_;
 };
 
-/// Every method with small settings, for two draft models.
+/// Returns every method with small settings, for up to two draft models.
 std::vector<std::pair<std::string, MethodOptions>> all_methods() {
   std::vector<std::pair<std::string, MethodOptions>> all;
   for (const MethodRule& rule : method_rules()) {
@@ -229,7 +229,7 @@ TEST(Generate, TheContextEndsTheText) {
   }
 }
 
-// Beyond the draft's context the target goes on alone.
+// After the end of the draft's context, the target continues alone.
 TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
   const TabularPair pair = TabularPair::random(3, 40, 59, 2);
   for (const auto& [method, options] : all_methods()) {
@@ -238,8 +238,8 @@ TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
     for (auto& draft : run.models().drafts) draft = pair.drafts[0].start(6, 64).value();
     const Generation out = run(5, {.limit = 20}, {0, 1, 2});
     ASSERT_EQ(out.tokens.size(), 20u) << method;
-    if (method == "auto") continue;  // goes on with drafts by n-grams
-    // Text of 6 or more tokens: no room for a draft.
+    if (method == "auto") continue;  // continues with n-gram drafts
+    // A text of 6 or more tokens leaves no room for a draft.
     for (std::size_t i = 4; i < 20; ++i) EXPECT_EQ(out.sources[i], Source::target) << method << " " << i;
     EXPECT_EQ(run(5, {.limit = 5}, std::vector<Token>(9, 1)).statistics.drafted(), 0u) << method;
   }
@@ -264,7 +264,7 @@ TEST(Generate, CountsWhatItDoes) {
   }
 }
 
-/// Choices keyed by position and purpose only, as if a position were looked at once in a run.
+/// Choices keyed by position and purpose only, as if each position were sampled only once in a run.
 class KeyedByPosition final : public Choices {
  public:
   explicit KeyedByPosition(std::uint64_t seed) : random_(seed) {}
@@ -277,7 +277,7 @@ class KeyedByPosition final : public Choices {
   CounterRandom random_;
 };
 
-/// The p-value of completions of six tokens over several blocks, against the target's exact distribution.
+/// Returns the p-value of six-token completions of several blocks against the target's exact distribution.
 template <class Generator>
 double p_value_over_blocks(std::string_view method, const MethodOptions& options, std::uint64_t completions) {
   const TabularPair pair = TabularPair::random(2, 6, 61);
@@ -299,7 +299,7 @@ double p_value_over_blocks(std::string_view method, const MethodOptions& options
   return chi_square_p_value(counts, expected);
 }
 
-// The enumerator cannot see random numbers that are used twice: this test can. False-alarm rate 1e-6 each.
+// Detects reuse of random numbers, which the enumerator cannot see. The false-alarm rate is 1e-6 each.
 TEST(Generate, TextsOfSeveralBlocksHaveTheTargetsDistribution) {
   EXPECT_GT(p_value_over_blocks<CounterRandom>("block", options_of(1, 3), 20'000), 1e-6);
   EXPECT_GT(p_value_over_blocks<CounterRandom>("traversal", options_of(2, 2), 20'000), 1e-6);

@@ -1,4 +1,4 @@
-// At temperature 0 every lossless method gives exactly the text of plain decoding, on real models.
+// At temperature 0 every lossless method produces exactly the text of plain decoding, on real models.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace test;
 
-/// A target and its draft.
+/// A target and its draft model.
 struct RealPair {
   RealModel target, draft;
 
@@ -48,7 +48,7 @@ WarpOptions greedy() {
   return warp;
 }
 
-/// A setting of a lossless method.
+/// A lossless method and its options.
 struct Setting {
   std::string_view method;
   MethodOptions options;
@@ -95,8 +95,8 @@ TEST(Greedy, EveryMethodPrintsThePlainTextOfTheBundledPair) {
   expect_plain_text(pair, {{"spectr", options_of(2, 7)}, {"block", options_of(1, 6)}}, "The king said", 48);
 }
 
-// Drafts of a model like the target, which are mostly accepted, and of another of the same vocabulary; texts
-// that are longer than the rings of layers with a window.
+// The drafts are from a model like the target, which are mostly accepted, and from another model with the
+// same vocabulary. Texts are longer than the ring buffers of layers with a window.
 TEST(Greedy, EveryMethodPrintsThePlainTextOfModelsWithWindowsOrExperts) {
   for (const auto& [target, draft] : {std::pair{"gemma2", "gemma2"},
                                       {"gemma3", "gemma2"},

@@ -1,5 +1,5 @@
-// Decoding asks for no memory once its loop has seen its sizes: distributions, plans and drafts come from
-// what was dropped before.
+// Decoding allocates no memory once its loop has seen its sizes: distributions, plans and drafts
+// reuse memory that was released before.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,7 +30,7 @@ WarpOptions with_penalties() {
   return options;
 }
 
-/// Passes of the target dear, of the draft cheap: drafting pays.
+/// Costs of an expensive target and a cheap draft, with which drafting pays off.
 std::shared_ptr<const Costs> costs() {
   return std::make_shared<const Costs>(
       Costs{CostCurve({{1, 1.0}, {64, 1.5}}), {{CostCurve({{1, 0.05}, {64, 0.1}})}}, {}});
@@ -38,7 +38,7 @@ std::shared_ptr<const Costs> costs() {
 
 class Loop : public testing::Test {
  protected:
-  /// Allocations between the first and the last block of a completion.
+  /// Returns the number of allocations between the first and the last block of a completion.
   std::size_t asked(const Case& c, const WarpOptions& warp) {
     MethodOptions options{.plan = c.plan, .drafts = 4, .length = 4, .costs = costs()};
     if (c.method == "tree") options.tree = {3, 2, 1};
@@ -75,7 +75,7 @@ TEST_F(Loop, AsksForNoMemory) {
         Case{"traversal"}, Case{"mtad"}, Case{"mtjd"}, Case{"bild"}, Case{"biased-opt"}, Case{"biased-uno"},
         Case{"ngram"}, Case{"suffix"}, Case{"auto"}}) {
     for (const WarpOptions& warp : {WarpOptions{}, WarpOptions::none(), with_penalties()}) {
-      asked(c, warp);  // sees the sizes
+      asked(c, warp);  // warm-up
       EXPECT_EQ(asked(c, warp), 0u) << c.method << ' ' << c.plan.value_or("");
     }
   }

@@ -1,4 +1,4 @@
-// What the lossy methods do to the distribution: formulas where there are any, limits where there are none.
+// The distributions of lossy methods: by formulas if there are any, otherwise by bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ MethodOptions biased(double epsilon, std::size_t length = 1) {
   return options;
 }
 
-/// Over-acceptance b = min(1, (q + ε)/p) and what follows from it (Yin et al., 2024, section 4).
+/// Over-acceptance b = min(1, (q + ε)/p) and the quantities that follow (Yin et al., 2024, section 4).
 struct OverAcceptance {
   double tv = 0.0, rejection = 0.0, min_loss = 0.0;
 
@@ -58,7 +58,7 @@ TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
   }
 }
 
-/// Expected Σ of the TV that the blocks of one token report of themselves.
+/// Returns the expected sum of the TV that blocks of one token report.
 double reported_bias(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
   Decoder decoder = decoder_of(method, options);
   Models models = pair.models(method, decoder, WarpOptions::none(), 1);
@@ -105,8 +105,8 @@ TEST(Biased, EpsilonZeroIsSpeculativeDecodingForOpt) {
 }
 
 TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheDistributions) {
-  // TV = 0.4 at every place; of a block of one draft and a bonus one token is tested, and every block of two
-  // tokens says so.
+  // TV = 0.4 at every position. A block has one draft, which is tested, and a
+  // possible bonus token, which is not.
   const TabularPair pair = TabularPair::constant(Row{0.7, 0.2, 0.1}, Row{0.3, 0.3, 0.4});
   for (const double epsilon : {0.0, 0.05, 0.1, 0.3}) {
     Decoder decoder = decoder_of("biased-opt", biased(epsilon, 1));
@@ -135,12 +135,12 @@ TEST(Mtad, TauZeroTakesEveryDraftOfPositiveTargetProbability) {
   for (BeamMode mode : {BeamMode::draw, BeamMode::top}) {
     const MethodDistribution found = method_distribution(positive, "mtad", beams(2, 2, mode));
     EXPECT_EQ(found.exact.expected_rejections, 0.0);
-    EXPECT_NEAR(found.exact.expected_target_calls, 2.0, 1e-12);  // blocks of 2 + 1 and of 1 of 4 tokens
+    EXPECT_NEAR(found.exact.expected_target_calls, 2.0, 1e-12);  // of 4 tokens: blocks of 2 + 1 and of 1
   }
 }
 
 TEST(Mtad, TauZeroStopsBeforeATokenThatTheTargetExcludes) {
-  // The draft's likeliest token is 0, which the target never gives: every block is one correction from q.
+  // The draft's likeliest token is 0, which the target excludes: each block is one correction from q.
   const MethodDistribution found =
       method_distribution(TabularPair::constant(Row{0.6, 0.4, 0.0}, Row{0.0, 0.5, 0.5}), "mtad",
                           beams(1, 2, BeamMode::top), {.horizon = 3});
@@ -149,7 +149,7 @@ TEST(Mtad, TauZeroStopsBeforeATokenThatTheTargetExcludes) {
   EXPECT_NEAR(found.exact.expected_rejections, 3.0, 1e-14);
 }
 
-/// A pair of two steps whose rows do not depend on the last token.
+/// Returns a pair with two steps whose rows do not depend on the last token.
 TabularPair two_steps(const Row& p1, const Row& p2, const Row& q1, const Row& q2) {
   const auto table = [](const Row& first, const Row& second) {
     Row rows;
@@ -160,19 +160,19 @@ TabularPair two_steps(const Row& p1, const Row& p2, const Row& q1, const Row& q2
 }
 
 TEST(Mtad, ALaterPrefixMayPassWhereAnEarlierOneFails) {
-  // Ratios of the likeliest draft (0, 0): 0.3/0.6 = 0.5, then 0.5 · 0.9/0.6 = 0.75.
+  // The ratios of the likeliest draft (0, 0) are 0.3/0.6 = 0.5, then 0.5 · 0.9/0.6 = 0.75.
   const TabularPair pair = two_steps({0.6, 0.4}, {0.6, 0.4}, {0.3, 0.7}, {0.9, 0.1});
   const auto calls = [&](double tau) {
     return method_distribution(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2})
         .exact.expected_target_calls;
   };
-  EXPECT_NEAR(calls(0.6), 1.0, 1e-15);  // 0.5 fails, 0.75 passes: both are taken
-  EXPECT_GT(calls(0.8), 1.5);           // none passes
+  EXPECT_NEAR(calls(0.6), 1.0, 1e-15);  // 0.5 fails, 0.75 passes: both tokens are accepted
+  EXPECT_GT(calls(0.8), 1.5);           // neither passes
   EXPECT_NEAR(calls(0.4), 1.0, 1e-15);
 }
 
 TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
-  // Of the likeliest draft (0, 0, …) the target's likelihood is 10⁻³⁰⁰ after 30 tokens, 10⁻⁴⁰⁰ after 40.
+  // The target's likelihood of the likeliest draft (0, 0, …) is 10⁻³⁰⁰ after 30 tokens, 10⁻⁴⁰⁰ after 40.
   const TabularPair pair = TabularPair::constant(Row{0.9, 0.1}, Row{1e-10, 1.0 - 1e-10});
   Decoder decoder = decoder_of("mtad", beams(1, 40, BeamMode::top));
   Models models = pair.models("mtad", decoder, WarpOptions::none(), 41);
@@ -186,11 +186,11 @@ TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
 
 TEST(Mtad, TauOneAcceptsNothingAndIsPlainDecoding) {
   const TabularPair pair = TabularPair::random(3, 4, 22);
-  for (const TabularPair& models : {pair, pair.with_equal_draft()}) {  // equal models have the ratio 1
+  for (const TabularPair& models : {pair, pair.with_equal_draft()}) {  // equal models have ratio 1
     for (const BeamMode mode : {BeamMode::draw, BeamMode::top}) {
       const MethodDistribution found = method_distribution(models, "mtad", beams(2, 2, mode, 1.0));
       EXPECT_LE(found.tv, 1e-12);
-      EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);  // one token each
+      EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);  // blocks of one token
     }
   }
 }
@@ -235,8 +235,8 @@ TEST(Mtjd, OneDrawnBeamIsPlainDecoding) {
 }
 
 TEST(Mtjd, BeamsAreTheSameHoweverLong) {
-  // Of a flat distribution over 16 tokens, whose last is a little likelier: 0.06³³⁰ is less than any number
-  // of the machine.
+  // The distribution over 16 tokens is flat, except that the last is a little likelier.
+  // 0.06³³⁰ is below the smallest double.
   Row q(16, 0.06);
   q.back() = 0.1;
   const TabularPair pair = TabularPair::constant(q, q);
@@ -255,7 +255,7 @@ TEST(Mtjd, BeamsAreTheSameHoweverLong) {
         EXPECT_EQ(last, length);
         continue;
       }
-      // A tenth of what is drawn, of the best of three beams more; five standard deviations either way.
+      // A tenth of the draws, more for the best of three beams; a tolerance of five standard deviations.
       EXPECT_GE(last, length / 20);
       EXPECT_LE(last, width == 1 ? 148 : length / 2);
     }
@@ -295,7 +295,7 @@ TEST(Bild, ADraftThatIsNeverConfidentIsPlainDecoding) {
 }
 
 TEST(Bild, WithoutARollbackTheDraftsDistributionComesOut) {
-  // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's distribution.
+  // All tokens are drafts and none is rolled back: tokens 1 … 3 have the draft's distribution.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
   const MethodDistribution found =
       method_distribution(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
@@ -307,7 +307,7 @@ TEST(Bild, WithoutARollbackTheDraftsDistributionComesOut) {
 }
 
 TEST(Bild, RollsBackToTheFirstUnlikelyToken) {
-  // −ln 0.3 = 1.2: above the threshold 1, token 0 is always taken back; token 1 never.
+  // −ln 0.3 = 1.2 exceeds the threshold 1: token 0 is always rolled back, token 1 never.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
   const MethodDistribution found =
       method_distribution(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
@@ -324,7 +324,7 @@ TEST(Lossy, ABiasedPlanMakesAMethodSo) {
   EXPECT_FALSE(is_lossless(*find_method("mtad").value(), {}));
 }
 
-// Beams that have all ended need no further pass: equal outputs then take 2 or 3.
+// If all beams have ended, no further pass is needed: equal outputs then take 2 or 3 passes.
 TEST(Lossy, BeamsThatEndEarlyTakeFewerPassesForTheSameText) {
   const Row q = {0.6, 0.3, 0.1};
   const TabularPair pair = TabularPair::constant(q, q);
@@ -335,7 +335,7 @@ TEST(Lossy, BeamsThatEndEarlyTakeFewerPassesForTheSameText) {
   const Token sequence[] = {settings.start};
   double calls = 0.0;
   Enumerator choices;
-  do {  // one block is the whole output
+  do {  // each output is one block
     const Block block =
         value_of(decoder.step({sequence, settings.horizon, 0, settings.ends}, models, choices));
     calls += choices.probability() * static_cast<double>(block.target_calls);

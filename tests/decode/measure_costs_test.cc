@@ -1,4 +1,4 @@
-// All that method auto goes by, measured for transformers.
+// Measurements of transformers that method auto uses.
 #include "spectr/decode/auto/measure_costs.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Drafts from the sequence itself: which place is found, what is proposed, and how much of it is expected to
-// hold.
+// Drafts from the sequence itself: which match is found, what is proposed, and its estimated
+// acceptance.
 #include "spectr/decode/ngram.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 using Sequence = std::vector<Token>;
 
-/// The latest earlier place where the last n tokens stand, for the largest n ≤ max that has one.
+/// Finds the latest earlier occurrence of the last n tokens, for the largest n ≤ max that occurs.
 NgramMatch sought(std::span<const Token> sequence, std::size_t max) {
   for (std::size_t n = std::min(max, sequence.size() - 1); n >= 1; --n) {
     const auto found = std::ranges::find_end(sequence.first(sequence.size() - 1), sequence.last(n));
@@ -88,7 +88,7 @@ TEST(NgramEstimate, ExpectsLittleOfARandomText) {
 }
 
 TEST(NgramEstimate, TellsLongMatchesFromShortOnes) {
-  // 0 is followed by something new, 1 2 3 always by 4.
+  // 0 is followed by a new token, 1 2 3 always by 4.
   NgramEstimate estimate;
   Sequence sequence;
   for (int i = 0; i < 300; ++i) {

@@ -1,4 +1,4 @@
-// No completion takes much longer with `auto` than plainly, whatever becomes of the drafts.
+// No completion by `auto` takes much longer than plain decoding, whatever the fate of its drafts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace {
 
 using namespace test;
 
-/// What a completion of so many tokens takes by the costs, in plain passes, where drafts promise much and
-/// each is rejected.
+/// The cost of a completion in plain passes, by the cost model, if drafts
+/// promise much and each one is rejected.
 struct Unlucky {
   double seconds = 0.0;
-  std::size_t largest_tree = 0;  // nodes that were drafted
+  std::size_t largest_tree = 0;  // number of drafted nodes
 };
 
 Unlucky all_rejected(double slope, std::size_t tokens) {
-  // The draft is uniform, so that sequences seldom begin alike; the target likes three of ten of its tokens.
+  // The draft is uniform, so sequences rarely share a prefix; the target allows three of ten tokens.
   constexpr std::size_t V = 256, liked = 77;
   std::vector<double> p(V, 1.0 / V), q(V, 0.0);
   std::fill_n(q.begin(), liked, 1.0 / liked);

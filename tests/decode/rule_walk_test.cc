@@ -1,4 +1,4 @@
-// Yin et al.'s algorithm 2 with rules of any kind, against the recursion that defines it.
+// Yin et al.'s algorithm 2 with arbitrary rules, compared with the recursion that defines it.
 #include "spectr/decode/verify/rule_walk.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using namespace test;
 
 struct Rules {
   std::size_t vocabulary;
-  std::vector<RejectionRule> rows;  // by step and, inside, last token
+  std::vector<RejectionRule> rows;  // indexed by step, then by last token
 
   const RejectionRule& after(std::size_t step, Token last) const {
     return rows[step * vocabulary + static_cast<std::size_t>(last)];
@@ -38,7 +38,7 @@ std::vector<double> probabilities(const TabularModel& model, std::size_t step, T
   return row;
 }
 
-/// Any b and any P: some of b are 0 or 1, some of P are 0.
+/// Returns arbitrary b and P: some b are 0 or 1, some P are 0.
 Rules random_rules(std::size_t vocabulary, std::size_t steps, std::mt19937& generator) {
   Rules rules{vocabulary, {}};
   for (std::size_t row = 0; row < steps * vocabulary; ++row) {
@@ -57,7 +57,7 @@ Rules random_rules(std::size_t vocabulary, std::size_t steps, std::mt19937& gene
   return rules;
 }
 
-/// The algorithm as the paper lists it, as a recursion over texts.
+/// The algorithm as listed in the paper, as a recursion over texts.
 struct Listing {
   const TabularPair& pair;
   const Rules& rules;
@@ -65,7 +65,7 @@ struct Listing {
   std::map<std::vector<Token>, double> texts = {};
   double calls = 0.0, rejections = 0.0;
 
-  /// `tested`: drafts of this block so far.
+  /// Continues `text`, whose last `tested` tokens are accepted drafts of the current block.
   void from(std::vector<Token> text, Token last, std::size_t tested, double mass) {
     if (mass == 0.0) return;
     const std::size_t step = text.size();
@@ -119,7 +119,7 @@ TEST(RuleWalk, DecodesAsTheListingDoes) {
   }
 }
 
-/// b = min(1, (q + ε)/p) with the least biased P is biased-opt, for every ε.
+/// With b = min(1, (q + ε)/p) and the least biased P, the walk equals biased-opt for every ε.
 TEST(RuleWalk, WithTheRuleOfBiasedOptIsBiasedOpt) {
   const std::size_t horizon = 4;
   const TabularPair pair = TabularPair::random(3, horizon, 7);
@@ -141,7 +141,7 @@ TEST(RuleWalk, WithTheRuleOfBiasedOptIsBiasedOpt) {
     const MethodDistribution known = method_distribution(pair, "biased-opt", options, {.horizon = horizon});
     const DecoderDistribution found = enumerated(pair, rules.decoder(2), horizon);
     EXPECT_LE(total_variation(found.distribution, known.exact.distribution), 1e-13);
-    if (epsilon >= 0.0) {  // else a residual draw may equal the draft, below which biased-opt goes on
+    if (epsilon >= 0.0) {  // else biased-opt goes on if a residual draw equals the draft
       EXPECT_NEAR(found.expected_rejections, known.exact.expected_rejections, 1e-13);
     } else {
       EXPECT_GT(found.expected_rejections, known.exact.expected_rejections);

@@ -17,7 +17,7 @@ std::vector<Token> scored_story() {
       "Once upon a time there was a little dog who liked to play with a red ball in the park.");
 }
 
-/// The log-probability of each token but the first, each by a session that reads nothing else.
+/// Returns the log-probability of each token except the first, each computed by a fresh session.
 std::vector<double> scores_one_by_one(std::span<const Token> tokens) {
   std::vector<double> all;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
@@ -40,7 +40,7 @@ TEST(ScoredSequences, HaveTheLogitsOfEachPrefixWhateverTheRowsOfAPass) {
     });
     ASSERT_TRUE(scored);
     EXPECT_EQ(scores, expected) << rows;
-    // The last token is the next to be read.
+    // The last token is read next.
     ASSERT_TRUE(session->score(tokens, TokenTree(tokens.back())));
     const auto fresh = test::bundled_models()->target->start(tokens.size(), 1).value();
     ASSERT_TRUE(fresh->score(tokens, TokenTree(tokens.back())));

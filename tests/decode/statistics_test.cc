@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A block of `accepted` drafts and one more token, each of probability ½ under the target.
+/// Returns a block of `accepted` drafts and one more token, each of target probability ½.
 Block block(std::size_t accepted, std::size_t drafted,
             std::optional<RecycledVector<double>> biases = RecycledVector<double>()) {
   Block block;
@@ -139,7 +139,7 @@ TEST(Statistics, BiasIsTheMeanPerTokenOrUnknown) {
   s.count(block(0, 2, std::nullopt), 1);
   EXPECT_EQ(s.bias_tv(), std::nullopt);
   s.count(block(0, 2, {{0.1}}), 1);
-  EXPECT_EQ(s.bias_tv(), std::nullopt);  // unknown stays unknown
+  EXPECT_EQ(s.bias_tv(), std::nullopt);  // an unknown bias makes the mean unknown
 }
 
 TEST(Statistics, SpeedLeavesThePromptOut) {

@@ -1,5 +1,5 @@
-// Drafts from what followed the sequence's ending before: what the automaton counts, which tree is proposed,
-// and that its verification is exact and the longest possible.
+// Drafts from continuations of the sequence's earlier suffixes: the automaton's counts, the proposed tree,
+// and its verification, which is exact and accepts the longest possible path.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ SuffixAutomaton automaton_of(const Sequence& sequence) {
   return automaton;
 }
 
-/// The numbers of places where `part` stands in `sequence` and a token follows, by token.
+/// Returns, for each token, how often it follows `part` in `sequence`.
 std::map<Token, std::uint32_t> followers(const Sequence& sequence, std::span<const Token> part) {
   std::map<Token, std::uint32_t> counts;
   for (std::size_t at = 0; at + part.size() < sequence.size(); ++at) {
@@ -53,7 +53,7 @@ std::map<Token, std::uint32_t> continuations(const SuffixAutomaton& automaton, S
   return counts;
 }
 
-/// Every ending of `text` up to the match is counted as plain loops count it in `sequence`.
+/// Expects the automaton's counts for every suffix of `text` within the match to equal plain counts.
 void expect_counts(const SuffixAutomaton& automaton, const Sequence& sequence, const Sequence& text,
                    const Match& match) {
   auto state = match.state;
@@ -65,7 +65,7 @@ void expect_counts(const SuffixAutomaton& automaton, const Sequence& sequence, c
   }
 }
 
-/// A sequence with repetitions of many lengths.
+/// Returns a sequence with repetitions of many lengths.
 Sequence repetitive(std::mt19937& random, std::size_t length, std::size_t V) {
   Sequence sequence;
   while (sequence.size() < length) {
@@ -89,7 +89,7 @@ TEST(SuffixAutomaton, CountsWhatFollowsEveryRepeatedEnding) {
       automaton.append(token);
       so_far.push_back(token);
       const Match match = automaton.repeated_end();
-      // The longest ending that also occurs earlier.
+      // The longest suffix that also occurs earlier.
       std::size_t longest = 0;
       const Sequence before(so_far.begin(), so_far.end() - 1);
       while (longest < std::min(SuffixAutomaton::max_match, before.size()) &&
@@ -129,7 +129,7 @@ TEST(SuffixAutomaton, CountsARunOfOneTokenWithoutEnd) {
   expect_counts(automaton, run, run, match);
 }
 
-/// Tokens of the paths of a draft.
+/// Returns the paths of a draft as token sequences.
 std::set<Sequence> paths(const Draft& draft) {
   std::set<Sequence> all;
   for (const Draw& draw : draft.draws()) {
@@ -140,7 +140,7 @@ std::set<Sequence> paths(const Draft& draft) {
   return all;
 }
 
-/// A drafter of the given settings, and what it proposes after sequences of 100 tokens at the most.
+/// A drafter with given settings, and its proposals after sequences of at most 100 tokens.
 class Proposals {
  public:
   Proposals(std::size_t length, double min_reach, const Sequence& corpus = {})
@@ -185,13 +185,13 @@ TEST(SuffixDrafter, ProposesATreeWhereContinuationsDiffer) {
 }
 
 TEST(SuffixDrafter, StopsWhereTheProductOfEstimatesFallsBelowTheBound) {
-  // After 1 2: 3 once. The endings 2 and 1 2 estimate it at 1 − 2^−2.
+  // After 1 2 comes 3, once. The suffixes 2 and 1 2 estimate it at 1 − 2^−2.
   const Sequence sequence = {1, 2, 3, 4, 5, 1, 2};
   EXPECT_THAT(Proposals(9, 0.75).after(sequence), ElementsAre(Sequence{3}));
   EXPECT_THAT(Proposals(9, 0.76).after(sequence), IsEmpty());
-  // Then 4, of three endings: ¾ · ⅞.
+  // Then comes 4, after three suffixes: ¾ · ⅞.
   EXPECT_THAT(Proposals(9, 0.75 * 0.875).after(sequence), ElementsAre(Sequence{3}, Sequence{3, 4}));
-  // After 1, once 2 and once 3: ⅓ each.
+  // After 1 come 2 and 3, once each: ⅓ each.
   EXPECT_THAT(Proposals(1, 0.33).after({1, 2, 1, 3, 1}), ElementsAre(Sequence{2}, Sequence{3}));
   EXPECT_THAT(Proposals(1, 0.34).after({1, 2, 1, 3, 1}), IsEmpty());
 }
@@ -211,7 +211,7 @@ TEST(SuffixDrafter, DraftsAtMost64Nodes) {
 TEST(SuffixDrafter, DraftsFromACorpus) {
   Proposals proposals(2, 0.1, {1, 2, 3, 4, 5});
   EXPECT_THAT(proposals.after({9, 2, 3}), UnorderedElementsAre(Sequence{4}, Sequence{4, 5}));
-  // The longer match is asked last: 6 follows 3 in the text, 4 follows 2 3 in the corpus.
+  // The longer match has priority: 6 follows 3 in the text, 4 follows 2 3 in the corpus.
   EXPECT_THAT(Proposals(1, 0.5, {1, 2, 3, 4, 5}).after({3, 6, 9, 2, 3}), ElementsAre(Sequence{4}));
   EXPECT_THAT(Proposals(2, 0.1, {100, 200, 1, 300}).after({1}), IsEmpty()) << "tokens that the target lacks";
 }
@@ -224,7 +224,7 @@ TEST(SuffixDrafter, ProposesTheSameWhateverItFollowedBefore) {
     const Sequence so_far(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(length));
     const auto expected = Proposals(6, 0.05, other).after(so_far);
     EXPECT_EQ(following.after(so_far), expected);
-    if (length % 10 == 0) {  // another sequence, and back
+    if (length % 10 == 0) {  // switches to another sequence and back
       following.after(other);
       EXPECT_EQ(following.after(so_far), expected);
     }
@@ -261,7 +261,7 @@ TEST(SuffixMethod, HasAsManyTokensABlockAsItsTreeAllows) {
   const MethodOptions options = suffix_options(3, 0.05);
   Decoder decoder = decoder_of("suffix", options);
   Models models = pair.models("suffix", decoder, WarpOptions::none(), 9);
-  // 1 + Σ q(v) over the nodes of the tree.
+  // The expected value is 1 + Σ q(v) over the nodes of the tree.
   SuffixDrafter drafter(3, 0.05);
   CounterRandom choices(0);
   Draft draft(prompt.back());

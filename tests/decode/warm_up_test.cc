@@ -1,4 +1,4 @@
-// The end of a prompt tells what models make of it, and is read as ever.
+// The end of a prompt is used to estimate acceptance, and is still read as usual.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<double> row_behind(const LanguageModel& model, std::span<const Token
 TEST(WarmUp, TellsTheDistributionsBehindTheLastTokensButOne) {
   const TabularModel table = TabularPair::random(3, 10, 1).target;
   WarpOptions options = WarpOptions::none();
-  options.repeat_penalty = 1.5;  // distributions depend on the whole sequence
+  options.repeat_penalty = 1.5;  // makes distributions depend on the whole sequence
   const Warp warp = value_of(Warp::make(options));
   const std::vector<Token> sequence = {0, 2, 1, 1, 0, 2, 2};
   for (std::size_t n = 2; n <= sequence.size(); ++n) {
@@ -60,7 +60,7 @@ TEST(WarmUp, LeavesAModelAsIfItHadReadThePrompt) {
   for (std::size_t n = 2; n <= sequence.size(); ++n) {
     const std::span<const Token> prompt = std::span(sequence).first(n);
     const WarmUp warm_up(prompt);
-    // Sessions that know nothing, some of the prompt, and all of it.
+    // The sessions have read nothing, half of the prompt, or all of it.
     for (const std::size_t known : {std::size_t{0}, n / 2, n}) {
       const auto session = value_of(model->start(n + 1, 8));
       if (known > 0) {

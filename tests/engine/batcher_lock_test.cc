@@ -1,4 +1,4 @@
-// The batcher's lock: while a thread prepares a pass, no other thread changes or reads what it looks at.
+// The batcher's lock: while a thread prepares a pass, no other thread changes or reads the state it uses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace spectr {
 namespace {
 
-/// A session that, when it is asked what of it can be copied, which the batcher does while it prepares a
-/// pass, calls `asked`.
+/// A session that calls `asked` whenever `copyable` is queried, which the
+/// batcher does while it prepares a pass.
 class AskedSession final : public test::BlankSession {
  public:
   explicit AskedSession(const std::function<void()>& asked) : asked_(asked) {}
@@ -42,11 +42,11 @@ class AskedModel final : public LanguageModel {
   std::function<void()> asked = [] {};
 };
 
-/// A batcher that prepares a pass, in which one session is asked what another can copy of it.
+/// A batcher that prepares a pass, during which it asks one session what another can copy of it.
 class BatcherLock : public testing::Test {
  protected:
-  /// Whether another thread can complete `action` while the pass is prepared. `begin` is called before the
-  /// pass.
+  /// Returns true if another thread can complete `action` while the pass is prepared.
+  /// `begin` is called before the pass.
   bool can_meanwhile(std::function<void()> action, const std::function<void()>& begin = [] {}) {
     std::future<void> done;
     bool was_done = false;
@@ -84,7 +84,7 @@ TEST_F(BatcherLock, NoSessionEndsWhileAPassIsPrepared) {
   EXPECT_FALSE(can_meanwhile([&] { another.reset(); }));
 }
 
-// A sequence that is elsewhere goes on with its sessions beside passes, whose preparation reads them.
+// An active sequence uses its sessions concurrently with other passes, whose preparation reads them.
 TEST_F(BatcherLock, NoSessionChangesWhileAPassIsPrepared) {
   const std::vector<Token> sequence = {1, 1};
   EXPECT_FALSE(can_meanwhile([&] { source_->begin(0, {}); }));
@@ -100,7 +100,7 @@ TEST_F(BatcherLock, NoSequenceBecomesActiveWhileAPassIsPrepared) {
 
 TEST_F(BatcherLock, NoSequenceLeavesWhileAPassIsPrepared) {
   std::optional<Batcher::ActiveSequence> another(std::in_place, batcher_);
-  // The pass is for both: it begins when the other one waits for it, too.
+  // The pass is for both, so it begins when the other sequence waits for it, too.
   const auto other = batcher_.start(model_, 0, 1).value();
   const std::vector<Token> brief = {1};
   std::future<bool> scores;

@@ -23,10 +23,10 @@ using testing::HasSubstr;
 
 constexpr std::size_t context = 300;
 constexpr std::size_t nodes = 9;
-// Every pass waits for all, and is for all.
+// Makes every pass wait for all sequences and include all.
 constexpr PassPolicy for_all{.max_rows = 1000, .patience = std::numeric_limits<double>::infinity()};
 
-/// The bundled pair: a draft and a target.
+/// Tests with the bundled pair of a draft and a target.
 class BatcherTest : public testing::Test {
  protected:
   static std::unique_ptr<Transformer> load(std::string_view name) {
@@ -48,8 +48,8 @@ std::vector<float> copy(const Logits& row) {
   return numbers;
 }
 
-/// What a decoder does with its two sessions: a text, then blocks of a random tree, of which a path is kept.
-/// Gives every row of logits.
+/// Acts like a decoder with two sessions: scores a text, then blocks of a random tree, and keeps a path of
+/// each. Returns all rows of logits.
 std::vector<std::vector<float>> live(Session& draft, Session& target, unsigned seed) {
   std::mt19937 random(seed);
   const auto token = [&random] { return static_cast<Token>(random() % 4000 + 1); };
@@ -174,7 +174,7 @@ TEST_F(BatcherTest, ATextThatIsCancelledOnTheWayKeepsWhatWasComputed) {
              brief = batcher.start(*target_, context, nodes).value();
   std::stop_source stop;
   session->cancel_when(stop.get_token());
-  std::vector<Token> text(150);  // more than a pass takes of one text
+  std::vector<Token> text(150);  // more than a pass takes of one sequence
   std::iota(text.begin(), text.end(), 1);
   const TokenTree tree(text.back());
   const Batcher::ActiveSequence active(batcher);
@@ -204,7 +204,7 @@ TEST_F(BatcherTest, AContextIsOneThatTheModelCanHave) {
   EXPECT_FALSE(batcher.start(*target_, target_->context() + 1, nodes));
 }
 
-// What ends one text, an error or a lack of memory, is that text's alone.
+// An error or a lack of memory ends only the sequence that it concerns.
 TEST_F(BatcherTest, AFailureEndsOneTextOnly) {
   Batcher batcher(models_, 2);
   const std::vector<Token> good = {1, 2, 3}, bad = {1, 2, 1 << 20};
@@ -221,7 +221,7 @@ TEST_F(BatcherTest, AFailureEndsOneTextOnly) {
   EXPECT_THAT(of_bad.error().message, HasSubstr("is outside the vocabulary"));
 }
 
-/// 1, 2, 3, … and `last`.
+/// Returns the text 1, 2, 3, …, `last`.
 std::vector<Token> numbered(std::size_t size, Token last) {
   std::vector<Token> text(size);
   std::iota(text.begin(), text.end(), 1);
@@ -332,7 +332,7 @@ TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
   EXPECT_EQ(batcher.counts()[1].rows, text.size());
 }
 
-// The batcher knows models as LanguageModel alone.
+// The batcher uses models only through LanguageModel.
 TEST(Batcher, ServesTablesToo) {
   std::mt19937 random(1);
   const TabularModel table = TabularModel::random(5, 4, random);

@@ -7,7 +7,7 @@
 
 namespace spectr::test {
 
-/// The bundled pair, loaded once.
+/// Returns the bundled pair, which is loaded once.
 inline std::shared_ptr<const EngineModels> bundled_models() {
   static const auto models = std::make_shared<const EngineModels>(
       EngineModels::load({.target = find_data("models/spectr-stories-7m-q8_0.gguf").value(),

@@ -1,5 +1,5 @@
-// Answers that call tools under a constraint: whatever is drawn among the allowed tokens is a call, and its
-// arguments fit the schema of its tool.
+// Constrained answers that call tools: any draw among the allowed tokens is a call, and its
+// arguments match the schema of its tool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ const std::vector<Tool>& two_tools() {
   return tools;
 }
 
-/// Whether arguments fit the schemas above.
+/// Expects the arguments to match the schemas above.
 void expect_valid(const ToolCall& call) {
   const auto json = nlohmann::json::parse(call.arguments);
   if (call.name == "stop") {
@@ -92,7 +92,7 @@ std::vector<Token> encoded(std::string_view text) {
   return call_tokenizer().encode(text, {.add_bos = false});
 }
 
-/// An answer of tokens drawn among the allowed ones, up to an end token, which comes as soon as it may.
+/// Returns an answer drawn from the allowed tokens. It ends as soon as an end token is allowed.
 std::string drawn_answer(const LogitRule& rule, unsigned seed, std::string_view begun = "") {
   std::mt19937 random(seed);
   std::vector<Token> answer = encoded(begun);
@@ -199,7 +199,7 @@ TEST(ConstrainedCalls, AreMessagesInHarmony) {
       }
       EXPECT_TRUE(begun.empty() || thought == "Hm.") << text;
       const Parsed parsed = parsed_answer(form, said, two_tools());
-      if (begun.empty() && parsed.calls.empty()) continue;  // thoughts without end
+      if (begun.empty() && parsed.calls.empty()) continue;  // endless reasoning
       ASSERT_EQ(parsed.calls.size(), 1u) << text;
       expect_valid(parsed.calls.front());
     }
@@ -212,7 +212,7 @@ TEST(ConstrainedCalls, OfStrictToolsFitWheneverTheyAreCalled) {
   for (const FormCase& one : all_forms()) {
     const auto rule = call_rule(one.form, {.tools = tools, .parallel = one.form.parallel});
     const std::size_t all = test::bundled_models()->target->vocabulary();
-    // Free text, up to the call's opening mark.
+    // Free text is allowed up to the opening mark of a call.
     EXPECT_GT(allowed_after(*rule, encoded("Let me look <that> {up}: \"[")).size(), all / 2) << one.name;
     for (unsigned seed = 0; seed < 6; ++seed) {
       const std::string text = drawn_answer(*rule, seed, "I look." + one.form.lead + "get_weather");
@@ -348,7 +348,7 @@ TEST(ConstrainedCalls, OfBadSchemasAreRefusedByField) {
               HasSubstr("'f.parameters': '$ref' must refer"));
   EXPECT_THAT(why(coder, R"({"type": "object", "required": ["a"]})"),
               HasSubstr("'f.parameters': 'a' in 'required'"));
-  // A schema that refers to itself is a grammar like any other.
+  // A recursive schema is a grammar like any other.
   const std::string recursive = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}},
     "$defs": {"n": {"type": "object", "properties": {"next": {"$ref": "#/$defs/n"}}, "additionalProperties": false}}})";
   for (const char* const source : {tool_templates::hermes, tool_templates::coder, tool_templates::lfm})

@@ -1,4 +1,4 @@
-// Requests that are cancelled at any stage leave nothing behind, and the others as they are alone.
+// Requests cancelled at any stage release all resources and do not affect other requests.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,19 +20,19 @@ constexpr std::string_view tried_openings[] = {"Once upon a time", "Tom had a re
                                                "The sun was hot, and"};
 constexpr std::size_t slot_count = 3;
 
-/// When a request is cancelled.
+/// The stage at which a request is cancelled.
 enum class Stage { never, at_once, while_reading, at_the_first_text, at_the_third_text };
 
-/// A request on its way.
+/// A running request.
 struct CancelledRun {
   std::size_t kind;
   Stage stage;
   std::string text = {};
-  int texts = 0;  // events with text
+  int texts = 0;  // number of events with text
   std::optional<CompletionResult> result = {};
   std::shared_ptr<Completion> completion = nullptr;
 
-  /// Takes what is new, and cancels at the stage.
+  /// Takes the next event, and cancels at the stage.
   void listen(Completion& news) {
     const CompletionEvent event = news.take(0);
     text += event.delta.text;
@@ -103,7 +103,7 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
     const EngineCounts counts = some->slots().counts();
     EXPECT_EQ(counts.finished + counts.cancelled, runs * round);
   }
-  // A short text in each slot is all that is there.
+  // Only a short text remains in each slot.
   std::vector<std::shared_ptr<Completion>> last;
   for (std::size_t i = 0; i < slot_count; ++i) {
     Request request = request_of_kind(0);
@@ -113,7 +113,7 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
     last.push_back(some->submit(some->prepare(std::move(request)).value()));
   }
   for (const auto& completion : last) completion->wait();
-  // A block, and those that a tree reaches.
+  // One block, plus the blocks that a tree's slots can need.
   const std::size_t most = test::bundled_models()->target->session_bytes(191, 1);
   EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slot_count * most);
 }

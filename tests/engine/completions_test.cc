@@ -1,4 +1,4 @@
-// From a request to its completions: what an engine generates, what it reuses, and what it refuses.
+// From requests to completions: what an engine generates, reuses, and refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ struct Text {
   CompletionResult result;
 };
 
-/// Pulls the events of all choices until they have ended.
+/// Collects the events of all choices until they have ended.
 std::vector<Text> collect(Completion& completion) {
   std::vector<Text> all(completion.choices());
   while (const auto news = completion.next(60s)) {
@@ -82,7 +82,7 @@ TEST(Completions, AreTheSameAloneAndAmongSevenOthers) {
   };
   std::vector<std::shared_ptr<Completion>> running;
   for (std::size_t i = 0; i < methods.size(); ++i) running.push_back(submit(*eight, nth(i)));
-  // Two engines on the same models work one after the other: the models' threads serve one pass at a time.
+  // Two engines with the same models run one after the other: a model's threads serve one pass at a time.
   std::vector<Text> together;
   for (const auto& completion : running) together.push_back(collect(*completion).front());
   for (std::size_t i = 0; i < methods.size(); ++i) {
@@ -151,7 +151,7 @@ TEST(Completions, OfOneRequestComputeTheirPromptOnce) {
     computed += text.result.computed;
     EXPECT_EQ(text.result.computed + text.result.cached, prompt);
   }
-  // Logits are had by scoring: of the last token but one when the prompt is read, of the last for a block.
+  // Logits come from scoring: of the token before the last in the prefill, of the last one for a block.
   EXPECT_LE(computed, prompt + 3 * 2);
   EXPECT_NE(texts[0].text, texts[1].text) << "each draws from a stream of its own";
   const auto one = engine(1);
@@ -166,7 +166,7 @@ TEST(Completions, OfOneRequestComputeTheirPromptOnce) {
 TEST(Completions, OfOneRequestComputeTheirPromptOnceWithoutACache) {
   for (const std::size_t slots : {1, 2, 4}) {
     const auto some = engine(slots);
-    write(*some, request(story, 1));  // which the next request must not use
+    write(*some, request(story, 1));  // not usable by the next request
     Request several = request(story, 3);
     several.n = 4;
     several.cache_prompt = false;
@@ -207,7 +207,7 @@ TEST(Completions, HaveBlocksOfAnySizeUnlessTheEngineHasAMaximum) {
 }
 
 TEST(Completions, HaveShapesThatFitTheEnginesMaximumWhateverTheCosts) {
-  // Drafts cost nothing and are always accepted: the longest block promises most.
+  // Drafts are free and always accepted, so the longest block promises most.
   const auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0}}), {{CostCurve({{1, 1e-6}, {32, 1e-6}})}}, {}});
   costs->drafts.front().learned.fill(LearnedAcceptance{});

@@ -1,5 +1,5 @@
-// The benefit of drafts that obey a constraint, too: the acceptance of a draft token under a JSON schema,
-// with the mask on the target and on the draft, and on the target alone.
+// The benefit of applying a constraint to drafts, too: the acceptance of a draft token under a JSON schema
+// with the mask on both target and draft, or on the target only.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ constexpr const char* animal_schema = R"({"type": "object", "required": ["name",
   "legs": {"type": "integer", "minimum": 0, "maximum": 8}, "tame": {"type": "boolean"},
   "story": {"type": "string", "maxLength": 60}}})";
 
-/// The tokens of a completion that the target alone has drawn under a constraint.
+/// Returns the tokens of a completion that the target alone draws under a constraint.
 std::vector<Token> constrained_tokens(Engine& engine, const std::vector<Token>& prompt,
                                       const Constraint& constraint, std::uint64_t seed) {
   Request request;
@@ -40,16 +40,16 @@ std::vector<Token> constrained_tokens(Engine& engine, const std::vector<Token>& 
   return tokens;
 }
 
-/// Σ min(p, q): how likely a draft drawn from p is accepted by maximal coupling with q.
+/// Returns Σ min(p, q): the acceptance probability of a draft from p under maximal coupling with q.
 double acceptance(const Distribution& p, const Distribution& q) {
   double sum = 0.0;
   for (std::size_t i = 0; i < q.size(); ++i) sum += std::min(q.probabilities()[i], p[q.token(i)]);
   return sum;
 }
 
-/// Theorem. At every place of a sequence and at any temperature, a draft that obeys the constraint is
-/// accepted at least as often as one that does not, if no filter is on. *Why:* q is 0 outside the allowed
-/// tokens A, and within A the masked draft has p / p(A) ≥ p, so that Σ min(p / p(A), q) ≥ Σ min(p, q).
+/// Theorem. At every position of a sequence and at any temperature, a draft that obeys the constraint is
+/// accepted at least as often as one that does not, if no filter is on. *Proof:* q is 0 outside the allowed
+/// tokens A; within A the masked draft has p / p(A) ≥ p, so Σ min(p / p(A), q) ≥ Σ min(p, q).
 TEST(ConstrainedDrafts, AreAcceptedAtLeastAsOftenAsFreeOnes) {
   const auto models = test::bundled_models();
   const Tokenizer& tokenizer = *models->tokenizer;

@@ -1,4 +1,4 @@
-// What a run has found out of a pair of models is kept for the next.
+// Measurements of a pair of models are saved for later runs.
 #include "spectr/engine/costs/cost_file.h"
 
 #include <gtest/gtest.h>

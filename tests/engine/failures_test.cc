@@ -1,4 +1,4 @@
-// Completions whose passes fail, with and without a cancellation at the same moment.
+// Completions whose passes fail, with and without a simultaneous cancellation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace spectr {
 namespace {
 
-/// Passes that do something else at their end.
+/// Ops that call a hook at the end of each pass.
 class HookedOps final : public ForwardingOps {
  public:
   using Hook = std::function<Result<void>()>;
@@ -50,7 +50,7 @@ class FailingPasses : public testing::Test {
     engine_ = Engine::start(std::move(models)).value();
   }
 
-  /// Generates eight tokens plainly. `fault`: what the third pass does once its logits are there.
+  /// Generates eight tokens by plain decoding. `fault` runs in the third pass, after its logits are ready.
   CompletionResult run(const std::function<Result<void>(Completion&)>& fault) {
     Request request;
     request.prompts = {{1, 2, 3}};
@@ -61,7 +61,7 @@ class FailingPasses : public testing::Test {
     int passes = 0;
     hook_ = [&]() -> Result<void> {
       if (++passes != 3 || !fault) return {};
-      return fault(*running);  // set by the event of the first block
+      return fault(*running);  // `running` is set by the first block's event
     };
     const auto completion = engine_->submit(engine_->prepare(std::move(request)).value(),
                                             [&running](Completion& news) { running = &news; });

@@ -1,5 +1,5 @@
-// Texts that follow a grammar, a JSON schema or a regular expression: which tokens are allowed, and what is
-// refused.
+// Texts that follow a grammar, a JSON schema or a regular expression: the allowed tokens, and the
+// errors.
 #include "spectr/engine/rules/grammar.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::shared_ptr<const LogitRule> rule_of(Kind kind, std::string source, std::str
                       std::move(after));
 }
 
-/// The tokens that a rule allows after a prompt of one token and these.
+/// Returns the tokens that a rule allows after a prompt of one token and `answer`.
 std::vector<Token> allowed(const LogitRule& rule, std::vector<Token> answer) {
   answer.insert(answer.begin(), 1);
   std::vector<double> logits(test::bundled_models()->target->vocabulary(), 0.5);
@@ -82,7 +82,7 @@ TEST(Grammars, AllowExactlyTheTokensThatLeadToATextOfTheLanguage) {
                         {Kind::regex, "(a|bc)d?", {"a", "ad", "bc", "bcd"}}};
   for (const Case& one : cases) {
     const auto rule = rule_of(one.kind, one.source);
-    // A walk over everything that can be written, token by token.
+    // Visits everything that can be written, token by token.
     std::vector<std::vector<Token>> open = {{}};
     std::size_t walked = 0;
     while (!open.empty()) {
@@ -124,7 +124,7 @@ TEST(Grammars, AreFunctionsOfTheSequence) {
   std::mt19937 random(7);
   std::vector<std::vector<Token>> answers = {{}};
   for (int i = 0; i < 60; ++i) {
-    // Some sequence that was asked for before, with one token more, allowed or not.
+    // Extends a previously queried sequence by one token, which may or may not be allowed.
     std::vector<Token> answer = answers[random() % answers.size()];
     const std::vector<Token> next = allowed(*rule, answer);
     const bool strays = random() % 5 == 0 || next.size() > 1000;

@@ -1,4 +1,4 @@
-// One file of measurements, edited by several programs at once.
+// One file of measurements is edited by several programs concurrently.
 #include "spectr/engine/costs/kept_measurements.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int programs = 8, edits = 40;
 
-/// Counts one more edit of an entry.
+/// Increments the count of edits of an entry.
 std::string edited(std::string_view json) {
   Json entry = Json::parse(json);
   entry["edits"] = entry["edits"].get<int>() + 1;
@@ -29,7 +29,7 @@ std::string key(int program) {
   return "models of program " + std::to_string(program);
 }
 
-/// Runs `work` in processes of their own, all at once; false if one of them failed.
+/// Runs `work` in several processes concurrently. Returns false if one of them fails.
 template <class Work>
 bool run_together(Work work) {
   std::vector<pid_t> children;

@@ -24,7 +24,7 @@ class Caches : public testing::Test {
     std::ofstream(folder_ / path) << text;
     return folder_ / path;
   }
-  /// As Hugging Face's tools keep it: a link to a blob.
+  /// Writes a file as Hugging Face's tools store it: a link to a blob.
   fs::path write_hub(const std::string& repository, const std::string& file,
                      const std::string& revision) const {
     const fs::path blob =

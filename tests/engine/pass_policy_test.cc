@@ -1,4 +1,4 @@
-// When passes begin, and who takes part.
+// The start of passes, and the selection of their participants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// A model whose passes take pieces of ten tokens and note whose texts took part, by their first tokens.
+/// A model that takes pieces of ten tokens and records the participants of passes by their first tokens.
 class CountingModel final : public LanguageModel {
  public:
   static constexpr std::size_t tokens_of_piece = 10;
@@ -56,7 +56,7 @@ class CountingModel final : public LanguageModel {
   }
 
   std::chrono::milliseconds pass{0};
-  mutable std::vector<std::vector<Token>> passes;  // one at a time
+  mutable std::vector<std::vector<Token>> passes;  // passes are run one at a time
   mutable std::vector<std::size_t> rows_of;        // by pass
   mutable std::size_t largest_piece = 0;
 };
@@ -65,7 +65,7 @@ class PassPolicyTest : public testing::Test {
  protected:
   static constexpr double for_all = std::numeric_limits<double>::infinity();
 
-  /// A thread that scores a text of `size` tokens, then `blocks` more tokens one by one.
+  /// Starts a thread that scores a text of `size` tokens, then `blocks` more tokens one by one.
   std::jthread write(Batcher& batcher, Token first, std::size_t size, std::size_t blocks = 0) {
     auto seat = std::make_shared<Batcher::ActiveSequence>(batcher);
     return std::jthread([this, &batcher, first, size, blocks, seat]() mutable {
@@ -87,7 +87,7 @@ TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
   Batcher batcher(models_, 4, {.max_rows = 12, .patience = for_all});
   std::vector<std::jthread> threads;
   {
-    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    const Batcher::ActiveSequence late(batcher);  // delays the first pass until all have arrived
     threads.push_back(write(batcher, 1, 2, 8));
     for (const Token first : {2, 3}) threads.push_back(write(batcher, first, 30));
     ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 3; }, 1ms));
@@ -105,11 +105,11 @@ TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
 }
 
 TEST_F(PassPolicyTest, NoPassThatReadsPromptsHasMoreRowsThanThePolicySays) {
-  constexpr std::size_t max_rows = 6;  // less than a piece
+  constexpr std::size_t max_rows = 6;  // smaller than a piece
   Batcher batcher(models_, 4, {.max_rows = max_rows, .patience = for_all});
   std::vector<std::jthread> threads;
   {
-    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    const Batcher::ActiveSequence late(batcher);  // delays the first pass until all have arrived
     threads.push_back(write(batcher, 1, 2, 12));
     for (const Token first : {2, 3}) threads.push_back(write(batcher, first, 30));
     ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 3; }, 1ms));
@@ -148,7 +148,7 @@ TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {
   Batcher batcher(models_, 6, {.max_rows = 12, .patience = for_all});
   std::vector<std::jthread> threads;
   {
-    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    const Batcher::ActiveSequence late(batcher);  // delays the first pass until all have arrived
     for (const Token first : {1, 2, 3, 4, 5}) threads.push_back(write(batcher, first, 3));
     ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 5; }, 1ms));
   }
@@ -158,14 +158,14 @@ TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {
 
 TEST_F(PassPolicyTest, WhoIsElsewhereHoldsAPassUpForALimitedTime) {
   Batcher batcher(models_, 2);
-  const Batcher::ActiveSequence elsewhere(batcher);  // it selects by a slow plan, for ever
+  const Batcher::ActiveSequence elsewhere(batcher);  // never returns to the batcher, as if its plan were slow
   write(batcher, 1, 5, 20).join();
   EXPECT_EQ(batcher.counts()[0].passes, 21u);
 }
 
 TEST_F(PassPolicyTest, WhoComesInTimeTakesPart) {
   model_.pass = 200ms;
-  Batcher batcher(models_, 2, {.patience = 20.0});  // four seconds: no thread is that late
+  Batcher batcher(models_, 2, {.patience = 20.0});  // four seconds, more than any thread's delay
   auto first = write(batcher, 1, 5, 1), second = write(batcher, 2, 5, 1);
   first.join();
   second.join();

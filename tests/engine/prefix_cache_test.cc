@@ -1,4 +1,4 @@
-// What an engine keeps of sequences that no slot holds any more: in memory and in files.
+// The prefixes that an engine keeps after no slot holds them: in memory and in files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ Answer answer(Engine& engine, const std::vector<Token>& prompt, std::string_view
   return answer;
 }
 
-/// A conversation of its own, that grows.
+/// A distinct conversation that grows.
 class Conversation {
  public:
   explicit Conversation(std::string_view subject) {
@@ -136,7 +136,7 @@ TEST(PrefixCache, KeepsToItsLimitAndEvictsTheLeastRecentlyUsed) {
 
   PrefixCache cache(2 * bytes);
   for (const Token first : {1, 2}) cache.save(*models.target, sequence_of(first), *session);
-  EXPECT_EQ(cache.find(*models.target, a, *session).tokens, 200);  // now the most recently used one
+  EXPECT_EQ(cache.find(*models.target, a, *session).tokens, 200);  // makes it the most recently used
   cache.save(*models.target, sequence_of(3), *session);
   EXPECT_EQ(cache.bytes(), 2 * bytes);
   EXPECT_EQ(cache.find(*models.target, a, *session).tokens, 200);

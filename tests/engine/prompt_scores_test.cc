@@ -1,4 +1,4 @@
-// Log-probabilities of prompts, and completions that their lines end.
+// Log-probabilities of prompts, alone and together with completions.
 #include <gtest/gtest.h>
 
 #include <chrono>

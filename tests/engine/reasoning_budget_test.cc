@@ -1,4 +1,4 @@
-// A budget of tokens for reasoning: where it ends, and what is written then.
+// A token budget for reasoning: the position where it ends, and the text that is forced then.
 #include "spectr/engine/rules/reasoning_budget.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ LimitedReasoning limited(std::size_t budget, std::string begun, std::string mess
   return {{budget, std::move(message)}, {&reasoning_form(""), std::move(begun)}};
 }
 
-/// The tokens that a rule allows after a sequence.
+/// Returns the tokens that a rule allows after a sequence.
 std::vector<Token> allowed(const LogitRule& rule, const std::vector<Token>& sequence) {
   std::vector<double> logits(tokenizer().vocabulary().size(), 0.5);
   EXPECT_TRUE(rule.apply(sequence, logits));
@@ -45,7 +45,7 @@ std::vector<Token> allowed(const LogitRule& rule, const std::vector<Token>& sequ
   return tokens;
 }
 
-/// Follows a rule after a prompt of one token and `said`: writes what it forces until it forces nothing.
+/// Follows a rule after a prompt of one token and `said`. Returns the text that the rule forces.
 std::string forced(const LogitRule& rule, std::string_view said) {
   std::vector<Token> sequence = {1};
   for (const Token token : encode(said)) sequence.push_back(token);
@@ -116,7 +116,7 @@ TEST(ReasoningBudget, NeedsAClosingMark) {
   EXPECT_THAT(refused.error().message, HasSubstr("no closing mark"));
 }
 
-/// The text of a completion by a method at temperature 0, its reasoning included.
+/// Returns the text of a completion by a method at temperature 0, including its reasoning.
 std::string completion(std::string_view method, std::size_t budget) {
   Request request;
   request.prompts = {tokenizer().encode("Once upon a time")};

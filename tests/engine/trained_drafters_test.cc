@@ -1,4 +1,4 @@
-// What an engine generates with a trained drafter.
+// Completions with a trained drafter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ TEST(TrainedDrafters, GiveThePlainTextAtTemperatureZeroByEveryMethod) {
   }
 }
 
-/// A completion that goes on from an earlier one, as conversations do, and one that shares its beginning.
+/// Tests a completion that continues an earlier one, as in conversations, and one that shares its prefix.
 TEST(TrainedDrafters, GoOnFromSequencesThatTheEngineHolds) {
   for (const Pair& pair : pairs) {
     const auto used = Engine::load(options_of(pair)).value();
@@ -111,7 +111,7 @@ TEST(TrainedDrafters, GoOnFromSequencesThatTheEngineHolds) {
 }
 
 TEST(TrainedDrafters, DraftForSeveralSequencesAtOnce) {
-  std::vector<Token> prompt;  // long enough that sequences would copy it from each other
+  std::vector<Token> prompt;  // long enough for sequences to copy it from each other
   for (Token token = 0; token < 90; ++token) prompt.push_back((37 * token) % 300);
   for (const Pair& pair : pairs) {
     const auto one = Engine::load(options_of(pair)).value(), four = Engine::load(options_of(pair, 4)).value();

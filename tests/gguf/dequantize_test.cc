@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-/// A super-block of a format, zero but for the bytes that are set.
+/// A super-block of a format, all zero except the bytes that are set.
 struct Block {
   TensorType type;
   std::vector<std::byte> bytes = std::vector<std::byte>(format_of(type).bytes);

@@ -1,4 +1,4 @@
-// Every quantized format against the package gguf's reader (tests/data/make_formats.py).
+// Every quantized format agrees with the reader of the package gguf (tests/data/make_formats.py).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// The numbers of a tensor of F32 or I8.
+/// Returns the numbers of an F32 or I8 tensor.
 std::vector<float> numbers_of(const GgufTensor& tensor) {
   std::vector<float> numbers(tensor.rows() * tensor.cols());
   if (static_cast<TensorType>(tensor.type) == TensorType::f32) {
@@ -22,7 +22,7 @@ std::vector<float> numbers_of(const GgufTensor& tensor) {
   return numbers;
 }
 
-/// The blocks called `name` in a file are the numbers beside them.
+/// Expects the blocks called `name` in a file to decode to the numbers stored next to them.
 void expect_numbers(const Gguf& file, const std::string& name, TensorType type) {
   const GgufTensor* const blocks = file.tensor(name);
   const GgufTensor* const numbers = file.tensor(name + ".numbers");

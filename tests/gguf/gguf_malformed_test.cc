@@ -1,5 +1,5 @@
-// Each test is a file with one lie in it. Where such a file has broken another reader, the comment says which
-// report it was.
+// Each test is a file with one false statement. If such a file has broken another
+// reader, the comment cites the report.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ void expect_error(const GgufWriter& writer, const std::string& reason) {
   expect_error(writer.bytes(), reason);
 }
 
-/// A good entry before and after, so that the lie stands in the middle.
+/// Returns a file with good entries before and after the malformed one.
 GgufWriter with_entry(const Bytes& bytes) {
   return GgufWriter().set("before", 1U).raw_entry(bytes).set("after", 2U);
 }
@@ -82,7 +82,7 @@ TEST(MalformedHeader, TheMetadataCountIsBeyondTheFile) {
   }
 }
 
-// CVE-2024-25666, CVE-2024-21836: the same for tensors. CVE-2026-27940: count × overhead + data wraps around.
+// CVE-2024-25666, CVE-2024-21836: likewise for tensors. CVE-2026-27940: count × overhead + data wraps around.
 TEST(MalformedHeader, TheTensorCountIsBeyondTheFile) {
   for (const std::uint64_t count : {all_ones, all_ones / 64 + 1, all_ones / 368, std::uint64_t{1000}}) {
     GgufWriter writer = tiny_llama();
@@ -93,7 +93,7 @@ TEST(MalformedHeader, TheTensorCountIsBeyondTheFile) {
 
 TEST(MalformedHeader, OneMoreEntryIsClaimedThanThereIs) {
   GgufWriter writer = tiny_llama();
-  writer.claimed_entries = 13;  // the first tensor's description is taken for an entry
+  writer.claimed_entries = 13;  // the first tensor's description is parsed as an entry
   EXPECT_FALSE(Gguf::parse(writer.bytes(), "bad.gguf"));
 }
 
@@ -299,7 +299,7 @@ TEST(MalformedTensor, ARowIsNotAMultipleOfTheBlock) {
                "rows of 128 elements are not a multiple of the 256 elements in a block of Q6_K");
 }
 
-// CVE-2026-7482: bytes from behind the file.
+// CVE-2026-7482: bytes after the end of the file are read.
 TEST(MalformedTensor, AnOffsetIsBeyondTheFile) {
   for (const std::uint64_t offset : {all_ones, all_ones - 31, std::uint64_t{1} << 40, std::uint64_t{64}}) {
     expect_error(with_tensor({.name = "bad", .shape = {8}, .offset = offset}),
@@ -317,7 +317,7 @@ TEST(MalformedTensor, AnOffsetIsNotAligned) {
 
 TEST(MalformedTensor, TheOffsetsContradictTheAlignment) {
   GgufWriter writer;
-  writer.set("general.alignment", 64U);  // the data are written for 32
+  writer.set("general.alignment", 64U);  // the data is aligned to 32
   writer.tensor({.name = "a", .shape = {8}})
       .tensor({.name = "b", .shape = {8}})
       .tensor({.name = "c", .shape = {8}});
@@ -334,7 +334,7 @@ TEST(MalformedTensor, TheDataAreCutShort) {
 
 // ---- Everywhere ----
 
-// CVE-2024-32878, CVE-2024-41130, CVE-2025-0312: reading stops early and what was read so far is used.
+// CVE-2024-32878, CVE-2024-41130, CVE-2025-0312: reading stops early and partial results are used.
 TEST(Malformed, AFileCutAnywhereIsAnError) {
   const auto whole = tiny_llama().bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -343,8 +343,8 @@ TEST(Malformed, AFileCutAnywhereIsAnError) {
   }
 }
 
-// CVE-2026-52131: an assertion that a file can trip. Whatever a changed byte makes of the file, it is either
-// an error or a file that can be walked.
+// CVE-2026-52131: a file triggers an assertion. A file with one changed byte must either be
+// an error or be readable as a whole.
 TEST(Malformed, NoChangedByteBreaksTheReader) {
   auto bytes = tiny_llama().bytes();
   std::size_t refused = 0;

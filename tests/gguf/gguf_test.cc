@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// One metadata value of every type.
+/// Returns a file with one metadata value of every type.
 GgufWriter all_types() {
   GgufWriter file;
   file.set("u8", std::uint8_t{200}).set("u16", std::uint16_t{60000}).set("u32", 4'000'000'000U);
@@ -177,7 +177,7 @@ TEST(Gguf, OpensEveryRealFile) {
     if (entry.path().extension() != ".gguf") continue;
     const auto file = Gguf::open(entry.path());
     ASSERT_TRUE(file) << file.error().message;
-    if (file->integer("split.no", 0) != 0) continue;  // the first part has the metadata
+    if (file->integer("split.no", 0) != 0) continue;  // only the first part has metadata
     EXPECT_TRUE(file->string("general.architecture")) << entry.path();
     if (!file->tensors().empty()) {
       const auto spec = read_model_spec(*file);

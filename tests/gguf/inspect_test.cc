@@ -49,7 +49,7 @@ TEST(Inspect, CutsLongStringsAndArrays) {
   EXPECT_THAT(text, HasSubstr(R"(list = 9 x string ["word", "word", "word", "word", "word", "word", …])"));
 }
 
-// A chat template is a program to other readers (CVE-2024-34359, ggml-org/llama.cpp#19085); here it is text.
+// Other readers execute a chat template (CVE-2024-34359, ggml-org/llama.cpp#19085); here it is text.
 TEST(Inspect, ShowsHostileTextAsText) {
   const std::string text =
       describe(GgufWriter()

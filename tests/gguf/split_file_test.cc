@@ -24,7 +24,7 @@ class SplitFile : public testing::Test {
   }
   ~SplitFile() override { fs::remove_all(folder_); }
 
-  /// Part `number` of three, with a tensor of its own.
+  /// Returns part `number` of three, which has a tensor of its own.
   static GgufWriter part(int number) {
     return GgufWriter()
         .set("split.no", static_cast<std::uint16_t>(number))
@@ -40,7 +40,7 @@ class SplitFile : public testing::Test {
     std::ofstream(path(number), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
-  /// Whichever part is named.
+  /// Expects the error for any part that `named` names.
   void expect_error(int named, const std::string& reason) const {
     for (int number = 0; number < 3; ++number) {
       if (!fs::exists(path(number))) continue;

@@ -1,4 +1,4 @@
-// What a connection makes of requests, replies and clients, without sockets.
+// A connection's handling of requests, replies and clients, tested without sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::size_t answers(const std::string& received) {
   return count;
 }
 
-/// The X-Request-Id of the last answer.
+/// Returns the X-Request-Id of the last reply.
 std::string id_in(const std::string& received) {
   const std::string field = "X-Request-Id: ";
   const std::size_t begin = received.rfind(field) + field.size();
@@ -159,7 +159,7 @@ TEST_F(Connections, AskASilentClientWhetherItIsThere) {
   client.wire().peer = Peer::silent;
   client.wait(client.loop().limits.question + 300ms);
   EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-  client.wire().peer = Peer::gone;  // it was not
+  client.wire().peer = Peer::gone;  // the client has gone
   client.wait(300ms);
   EXPECT_TRUE(handler.script->dropped);
   EXPECT_TRUE(client.wire().closed);
@@ -171,7 +171,7 @@ TEST_F(Connections, DropAReplyWhoseClientHasGone) {
   client.wire().peer = Peer::gone;
   client.wait(300ms);
   EXPECT_TRUE(handler.script->dropped);
-  handler.script->wake();  // to nobody's harm
+  handler.script->wake();  // has no effect
   client.wait(10ms);
 }
 

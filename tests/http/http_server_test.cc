@@ -17,7 +17,7 @@ using server::RawConnection;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// Handles nothing but probes until it is released.
+/// Handles only probes until it is released.
 class BusyHandler final : public Handler {
  public:
   std::optional<Response> refuse(const Request& /*head*/) const override { return std::nullopt; }

@@ -13,18 +13,18 @@
 
 namespace spectr::http {
 
-/// The other end of a channel: what a client does, and what it gets.
+/// The client's end of a channel: its input and its output.
 struct Wire {
-  std::deque<std::string> pieces = {};  ///< that it sends, each for a read of its own
-  bool ended = false;                   ///< it sends no more
+  std::deque<std::string> pieces = {};  ///< bytes that it sends, one piece per read
+  bool ended = false;                   ///< true if it sends no more
   Peer peer = Peer::there;
-  std::size_t most = std::string::npos;  ///< bytes that it takes at a time; 0: it does not read
+  std::size_t most = std::string::npos;  ///< maximum bytes that it accepts per write; 0: it does not read
 
   std::string received = {};
-  bool finished = false, closed = false;  ///< by the server
+  bool finished = false, closed = false;  ///< set by the server
 };
 
-/// A channel without a socket.
+/// A channel in memory, without a socket.
 class MemoryChannel final : public Channel {
  public:
   MemoryChannel(boost::asio::io_context& loop, std::shared_ptr<Wire> wire)
@@ -59,7 +59,7 @@ class MemoryChannel final : public Channel {
   Peer peer() override { return wire_->peer; }
   std::string client() override { return "memory"; }
 
-  /// Gives a read that waits what has come since.
+  /// Completes a pending read with the bytes that have arrived.
   void deliver() {
     if (!reader_) return;
     if (!wire_->pieces.empty()) {

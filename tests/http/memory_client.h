@@ -10,7 +10,7 @@
 
 namespace spectr::http {
 
-/// A client of a connection without a socket. Everything happens in the thread that calls.
+/// A client of a connection without a socket. Everything runs in the calling thread.
 class MemoryClient {
  public:
   explicit MemoryClient(const Handler& handler, const Limits& limits = {}) : loop_(handler, limits) {
@@ -39,13 +39,13 @@ class MemoryClient {
     if (connection_) channel_->deliver();
     settle();
   }
-  /// Sends no more.
+  /// Ends its side of the stream.
   void end() {
     wire_->ended = true;
     if (connection_) channel_->deliver();
     settle();
   }
-  /// Lets so much time pass.
+  /// Runs the loop for this time.
   void wait(std::chrono::milliseconds time) {
     loop_.context.restart();
     loop_.context.run_for(time);
@@ -55,11 +55,11 @@ class MemoryClient {
   const std::string& received() const { return wire_->received; }
   Loop& loop() { return loop_; }
   Connection* connection() { return connection_.get(); }
-  /// Requests that were handled as brief ones.
+  /// Returns the number of requests that were handled as brief.
   int brief() const { return brief_; }
 
  private:
-  /// Until nothing can happen any more without time or the client.
+  /// Runs the loop until only time or the client can cause further events.
   void settle() {
     loop_.context.restart();
     while (loop_.context.poll() > 0) loop_.context.restart();

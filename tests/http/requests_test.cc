@@ -1,4 +1,4 @@
-// What is a request, and where it ends.
+// Tests of parsing requests and of finding their end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@ using Progress = RequestReader::Progress;
 
 const std::string host = "Host: localhost\r\n";
 
-/// What comes of these bytes, cut into pieces of `size`.
+/// The result of reading these bytes in pieces of `size`.
 struct Read {
   Progress end = Progress::more;
   Request request = {};
   RequestReader::Failure failure = {};
-  std::string left = {};  ///< of the bytes
+  std::string left = {};  ///< unread bytes
 };
 
 Read read(const std::string& bytes, std::size_t size = std::string::npos, const Limits& limits = {}) {

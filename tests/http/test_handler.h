@@ -11,11 +11,11 @@
 
 namespace spectr::http {
 
-/// A stream of which every piece is said when the test wakes it.
+/// A script for a stream; new pieces are sent when the test calls `wake`.
 struct Script {
   std::vector<std::string> pieces = {};
-  bool complete = false;  ///< no more pieces come
-  bool dropped = false;   ///< nobody reads it any more
+  bool complete = false;  ///< no more pieces follow
+  bool dropped = false;   ///< the reply was destroyed
   int advanced = 0;
   Wake wake = {};
 };
@@ -40,7 +40,7 @@ class ScriptedReply final : public Reply {
   bool begun_ = false;
 };
 
-/// A whole answer that comes late.
+/// A complete reply that is sent late.
 class LateReply final : public Reply {
  public:
   explicit LateReply(std::shared_ptr<Script> script) : script_(std::move(script)) {}
@@ -55,7 +55,7 @@ class LateReply final : public Reply {
   std::shared_ptr<Script> script_;
 };
 
-/// Tells back what it was asked; /stream and /late follow the script, /refused needs no body, /broken throws.
+/// Echoes its request. /stream and /late follow the script, /refused rejects before the body, /broken throws.
 class TestHandler final : public Handler {
  public:
   std::optional<Response> refuse(const Request& head) const override {

@@ -1,4 +1,4 @@
-// What else of Python and Jinja templates find here: each expected text is what Jinja 3.1 gives.
+// Other features of Python and Jinja that templates use; each expected text is Jinja 3.1's output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

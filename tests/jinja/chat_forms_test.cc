@@ -24,7 +24,7 @@ std::string rendered(std::string_view name, const nlohmann::json& messages) {
   return text ? text->bytes() : text.error().message;
 }
 
-/// What llama.cpp's own templates of these names make of a conversation.
+/// Expected texts are the output of llama.cpp's own templates of these names.
 TEST(ChatForms, SayWhatTheirNamesakesSay) {
   const nlohmann::json messages = {{{"role", "system"}, {"content", " s "}},
                                    {{"role", "user"}, {"content", " u "}},
@@ -170,7 +170,7 @@ TEST(ChatForms, NeedNoSystemMessage) {
   EXPECT_EQ(rendered("smolvlm", messages), "<|im_start|>User: Hi<end_of_utterance>\nAssistant:");
 }
 
-/// Conversations in an unusual order, and what llama.cpp's own templates make of them.
+/// Expected texts for unusual message orders are the output of llama.cpp's own templates.
 TEST(ChatForms, TakeMessagesInAnyOrder) {
   const auto said = [](const char* role, const char* text) {
     return nlohmann::json{{"role", role}, {"content", text}};

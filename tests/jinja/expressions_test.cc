@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// An expression, and what Jinja 3.1 makes of it.
+/// An expression and Jinja 3.1's output for it.
 using Case = std::pair<const char*, const char*>;
 
 void expect_jinjas(std::initializer_list<Case> cases) {

@@ -40,10 +40,10 @@ TEST(ChatLimits, NothingGrowsWithoutBounds) {
       {"{{ ('b' * 99999) | unique | list | length }}{{ range(9999) | unique | list | length }}",
        "bytes of values"},
       {"{{ 'a'.strip('b' * 999) }}", "characters to strip"},
-      // What is looked for at each place, or for each member, costs that many times as much.
+      // Searching at each position or in each member multiplies the cost.
       {"{{ (('b' * 1000) * 200).strip('a' * 199 ~ 'b') }}", "bytes of values"},
       {"{{ range(9999) | map(attribute='x' * 9999) | list }}", "bytes of values"},
-      // Parts of a text are dearer than the text.
+      // Splitting a text costs more than the text.
       {"{{ (('a' * 1000) * 2000).split('a') | length }}", "bytes of values"},
       {"{{ (('a ' * 1000) * 2000).split() | length }}", "bytes of values"},
       {"{{ (('a' * 1000) * 2000).rsplit('a') | length }}", "bytes of values"},
@@ -78,7 +78,7 @@ TEST(ChatLimits, NamesThatAreComparedAreCharged) {
 
 TEST(ChatLimits, AWalkEndsWhereTheBytesDo) {
   Value twice = std::int64_t{1};
-  for (int i = 0; i < 60; ++i) twice = List{twice, twice};  // 2^60 integers, were they walked through
+  for (int i = 0; i < 60; ++i) twice = List{twice, twice};  // 2^60 integers if they were visited
   EXPECT_GT(twice.weight(1000), 1000u);
   EXPECT_LT(twice.weight(1000), 10'000u);
 }
@@ -150,7 +150,7 @@ TEST(ChatLimits, NoValueContainsItself) {
     EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
 }
 
-// 29 levels of brackets, and in each of them six chains: 160 KB.
+// The expression has 29 levels of brackets with six chains in each: 160 KB.
 TEST(ChatLimits, ExpressionsAreAsDeepAsTheStackAllows) {
   const std::string chains = times(250, "|int") + times(250, "**1") + times(250, "*1") + times(250, "+0") +
                              times(250, " and 1") + times(250, " or 1");
@@ -186,8 +186,8 @@ TEST(ChatLimits, DepthIsCountedAcrossMacros) {
   EXPECT_THAT(render("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), HasSubstr("macros call each other"));
 }
 
-// As Qwen3's template does: looks back through the conversation, and asks of each message how far it is from
-// the end.
+// Like Qwen3's template, this one iterates backwards through the conversation and computes
+// each message's distance from the end.
 TEST(ChatLimits, LongConversationsCostWhatTheyAreLong) {
   const std::string source =
       R"({%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1, all=messages) %}

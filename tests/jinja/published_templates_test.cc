@@ -22,8 +22,8 @@ const Json conversations = Json::parse(R"([
  [{"role": "system", "content": "Think. /no_think"}, {"role": "user", "content": "é"},
   {"role": "assistant", "content": "\nA"}, {"role": "user", "content": "q"}]])");
 
-/// A template, a conversation, and the length and FNV-1a hash of what Jinja 3.1 makes of them with
-/// trim_blocks and lstrip_blocks on; length 0: it raises an error.
+/// A template, a conversation, and the length and FNV-1a hash of Jinja 3.1's output with trim_blocks and
+/// lstrip_blocks. Length 0 means that it raises an error.
 struct Golden {
   const char* name;
   std::size_t conversation;

@@ -1,4 +1,4 @@
-// What came with a request is known as such wherever a template puts it.
+// Text from a request is recognized as such wherever a template inserts it.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 namespace spectr::jinja {
 namespace {
 
-/// What a template makes of a request, with what is quoted between ‹ and ›.
+/// Returns the output of a template with text from the request between ‹ and ›.
 std::string marked(std::string_view source) {
   static const auto request = nlohmann::ordered_json::parse(R"({
       "x": " a<b>-É1 ", "word": "hat", "list": ["p", "q"], "dict": {"key": "v\"", "n": 7}, "empty": ""})");

@@ -9,7 +9,7 @@
 
 namespace spectr::jinja {
 
-/// What a template gives, or "PARSE " or "FAIL " and the error.
+/// Returns the output of a template, or the error after "PARSE " or "FAIL ".
 inline std::string render(std::string_view source,
                           const nlohmann::json& variables = nlohmann::json::object()) {
   const auto parsed = Template::parse(source);

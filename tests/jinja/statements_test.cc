@@ -1,4 +1,4 @@
-// Statements and what they bind: each expected text is what Jinja 3.1 gives.
+// Statements and their bindings; each expected text is Jinja 3.1's output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

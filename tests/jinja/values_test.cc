@@ -1,4 +1,4 @@
-// Values, filters and methods: each expected text is what Jinja 3.1 gives.
+// Values, filters and methods; each expected text is Jinja 3.1's output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The decoders themselves, enumerated, against the closed forms: all randomness, all texts, drafts up to the
+// The decoders, enumerated, agree with the closed forms: all randomness, all texts, drafts up to the
 // horizon.
 
 #include <gtest/gtest.h>
@@ -45,14 +45,14 @@ TEST_P(ClosedForm, OfRejectionsAndCallsIsWhatTheDecoderDoes) {
   }
 }
 
-// V^(M·T) ≤ 65,536 tuples of drafts in the first block.
+// The first block has V^(M·T) ≤ 65,536 tuples of drafts.
 INSTANTIATE_TEST_SUITE_P(Pairs, ClosedForm,
                          testing::Values(Size{1, 2, 8}, Size{1, 3, 5}, Size{1, 4, 4}, Size{1, 6, 3},
                                          Size{2, 2, 5}, Size{2, 3, 3}, Size{2, 4, 3}, Size{3, 2, 4},
                                          Size{3, 3, 2}, Size{4, 2, 3}, Size{4, 3, 2}, Size{5, 2, 2},
                                          Size{5, 2, 3}));
 
-/// One distribution of the draft and one of the target everywhere.
+/// Returns a pair with one draft distribution and one target distribution in all contexts.
 MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, std::size_t horizon) {
   std::vector<double> P, Q;
   for (std::size_t row = 0; row < horizon * p.size(); ++row) {
@@ -62,7 +62,7 @@ MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, 
   return {p.size(), horizon, P, Q};
 }
 
-/// E[tokens] of one block with L drafts.
+/// Returns E[tokens] of one block with L drafts.
 double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
   auto decoder = make_decoder(*find_method("speculative").value(), {.length = L});
   Models models = pair.start(decoder->max_nodes(L + 1));
@@ -70,7 +70,7 @@ double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
   return expected_block_tokens(*decoder, models, text, {.horizon = L + 1}).value();
 }
 
-/// Chains with acceptance a = 1 − TV: (1 − a^{L+1})/(1 − a) tokens, L + 1 for a = 1.
+/// Chains with acceptance a = 1 − TV have (1 − a^{L+1})/(1 − a) tokens, or L + 1 for a = 1.
 TEST(ChainLength, IsAGeometricSumOfTheAcceptance) {
   const std::vector<double> p = {0.5, 0.3, 0.2}, q = {0.2, 0.3, 0.5}, apart = {0.0, 0.0, 1.0};
   for (std::size_t L = 1; L <= 4; ++L) {
@@ -96,12 +96,12 @@ TEST_P(BiasedForm, OfUnoIsWhatTheDecoderDoes) {
   const MarkovPair pair = MarkovPair::random(3, 5, 21);
   const EnumeratedDecoder decoder = enumerate(pair, "biased-uno", {.epsilon = GetParam()}).value();
   const BiasedText text = biased_text(pair, GetParam(), Correction::uno);
-  // A draw from the target after a rejection may be the rejected draft: then the walk goes on.
+  // After a rejection, the draw from the target may equal the rejected draft: then the walk continues.
   EXPECT_NEAR(decoder.corrections, text.misses, tolerance);
   EXPECT_LE(text.misses, text.rejections);
 }
 
-/// The whole distribution of the output: a Markov chain with the distributions of biased_step.
+/// The distribution of the whole output is a Markov chain with the distributions of biased_step.
 TEST_P(BiasedForm, OfTheTextIsAMarkovChain) {
   const MarkovPair pair = MarkovPair::random(3, 4, 22);
   for (const auto& [method, correction] :
@@ -122,7 +122,7 @@ TEST_P(BiasedForm, OfTheTextIsAMarkovChain) {
 
 INSTANTIATE_TEST_SUITE_P(Epsilons, BiasedForm, testing::Values(0.0, 0.02, 0.1, 0.3, 1.0));
 
-/// b below min(1, q/p): unbiased, and no fewer rejections than those of speculative decoding (Theorem 2).
+/// If b is below min(1, q/p), there is no bias, and no fewer rejections than with ε = 0 (Theorem 2).
 TEST(BelowZero, NothingIsBiasedAndMoreIsRejected) {
   const MarkovPair pair = MarkovPair::random(3, 4, 23);
   double last = total(expected_rejections(pair));
@@ -135,14 +135,14 @@ TEST(BelowZero, NothingIsBiasedAndMoreIsRejected) {
     EXPECT_GE(text.rejections, last - 1e-12);
     last = text.rejections;
   }
-  EXPECT_NEAR(last, 4.0, 1e-12);  // every test fails: plain decoding
+  EXPECT_NEAR(last, 4.0, 1e-12);  // every test fails, as in plain decoding
 }
 
 struct Rule {
   std::vector<double> p, q, b;
   double rejection = 0.0;
 
-  /// A correction that fills R r up to (q − b p)₊ token by token, in a random order.
+  /// Returns a correction that fills R r up to (q − b p)₊ token by token, in a random order.
   std::vector<double> corner(std::mt19937& generator) const {
     std::vector<std::size_t> order(p.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -171,7 +171,7 @@ Rule random_rule(std::mt19937& generator) {
   return rule;
 }
 
-/// Theorem 4: the corrections with R r ≤ (q − b p)₊ have the least bias, whatever b is, and no others.
+/// Theorem 4: for any b, the corrections with R r ≤ (q − b p)₊ have the least bias, and no others do.
 TEST(Corrections, WithTheLeastBiasAreAWholeSet) {
   std::mt19937 generator(31);
   std::size_t outside = 0;
@@ -190,13 +190,13 @@ TEST(Corrections, WithTheLeastBiasAreAWholeSet) {
     EXPECT_GE(bias, least - 1e-15);
     EXPECT_EQ(attains_min_bias(rule.p, rule.q, rule.b, r), bias <= least + 1e-11);
     outside += bias > least + 1e-11 ? 1 : 0;
-    // Rejection and bias are never below the line of the front.
+    // Rejection and bias are never below the Pareto front.
     EXPECT_GE(rule.rejection + bias, biased_step(rule.p, rule.q, 0.0, Correction::opt).rejection - 1e-15);
   }
   EXPECT_GT(outside, 200u);
 }
 
-/// b ≤ min(1, q/p): Loss* = 0, and what is left of the target is the only correction that has it.
+/// If b ≤ min(1, q/p), Loss* = 0, and the target's residual is the only correction that attains it.
 TEST(Corrections, OfUnbiasedRulesAreUnique) {
   std::mt19937 generator(32);
   for (int n = 0; n < 100; ++n) {
@@ -210,7 +210,7 @@ TEST(Corrections, OfUnbiasedRulesAreUnique) {
   }
 }
 
-/// ε = 0 with the right correction is exact, and one token's rejection and bias lie on the line.
+/// ε = 0 with the right correction is exact; a token's rejection and bias lie on the line.
 TEST(OverAcceptance, OfOptLiesOnTheLineAndAttainsTheLeastBias) {
   const MarkovPair pair = MarkovPair::random(9, 1, 5);
   for (std::size_t x = 0; x < 9; ++x) {

@@ -23,8 +23,8 @@ inline std::filesystem::path committed_picture(std::string_view experiment) {
   return source_folder() / "docs/pictures/lab" / (std::string(experiment) + ".svg");
 }
 
-/// Draws an experiment as the committed picture was drawn, and compares them byte by byte. Another version of
-/// gnuplot may draw the same otherwise: skipped then.
+/// Draws an experiment with the settings of the committed picture and compares the files byte by byte.
+/// Skipped if another version of gnuplot is installed, which may draw differently.
 inline void expect_committed_picture(std::string_view name) {
   const auto report = find_experiment(name).value()->run({});
   ASSERT_TRUE(report.has_value()) << report.error().message;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A folder of the test's own, empty.
+/// Returns an empty folder for the test.
 fs::path fresh_folder(const std::string& name) {
   fs::path folder = fs::path(testing::TempDir()) / ("spectr_lab_" + name);
   fs::remove_all(folder);
@@ -183,7 +183,7 @@ TEST(ClosedForms, OfThePapersAreWhatIsComputed) {
   }
 }
 
-/// Term by term: both corrections are measured at the same places.
+/// The comparison is term by term: both corrections are measured at the same positions.
 TEST(Stories, AreBiasedLessByOptThanByUno) {
   Context context = quick();
   context.runs = 2;
@@ -209,7 +209,7 @@ TEST(Stories, MayBeJudgedByAnotherModel) {
   EXPECT_EQ(report->data.where({{"judge", "scorer"}}).size(), 11u);
 }
 
-/// Where it is known how the stories go on, likeness to that judges as well.
+/// If the continuations of the stories are known, similarity to them is also a judge.
 TEST(Stories, AreJudgedByTheirReferencesWhereThereAreSome) {
   Context context = quick();
   context.runs = 2;
@@ -222,7 +222,7 @@ TEST(Stories, AreJudgedByTheirReferencesWhereThereAreSome) {
   ASSERT_TRUE(report.has_value()) << report.error().message;
   const auto rows = report->data.where({{"judge", "rouge-l"}});
   ASSERT_EQ(rows.size(), 11u);
-  for (const std::size_t row : rows) {  // one of two prompts has no reference: half a win
+  for (const std::size_t row : rows) {  // one of two prompts has no reference and counts as half a win
     EXPECT_GE(report->data.number(row, "win_rate"), 0.25);
     EXPECT_LE(report->data.number(row, "win_rate"), 0.75);
   }

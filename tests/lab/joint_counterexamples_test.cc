@@ -1,4 +1,4 @@
-// Where MTAD's corollary 3.3 and theorem 3.5 fail, and the theorems that hold instead.
+// Counterexamples to MTAD's corollary 3.3 and theorem 3.5, and the theorems that hold instead.
 
 #include "lab/theory/joint_counterexamples.h"
 
@@ -18,7 +18,7 @@
 namespace spectr::lab {
 namespace {
 
-/// Rows of a chain, some entries 0; every state has a successor.
+/// Returns the rows of a chain with some zero entries; every state has a successor.
 std::vector<double> random_rows(std::size_t states, double share_of_zeros, std::mt19937& generator) {
   std::vector<double> rows(states * states);
   for (std::size_t x = 0; x < states; ++x) {
@@ -38,7 +38,7 @@ std::vector<double> repeated(const std::vector<double>& rows, std::size_t horizo
   return all;
 }
 
-/// max log q of m tokens after x, ending anywhere and at `end`.
+/// Returns max log q of m tokens after x, over all ends or only those at `end`.
 double max_log_q(const std::vector<double>& rows, std::size_t states, std::size_t m, std::size_t x,
                  std::optional<std::size_t> end = {}) {
   if (m == 0) return !end || *end == x ? 0.0 : -std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ TEST(BestCycle, HasTheLargestMeanOfAllCycles) {
     const auto rows = random_rows(states, 0.4, generator);
     const BestCycle cycle = best_cycle(rows, states, 0);
     double best = -std::numeric_limits<double>::infinity();
-    for (std::size_t x = 0; x < states; ++x) {  // a cycle passes through each, as x → x + 1 is possible
+    for (std::size_t x = 0; x < states; ++x) {  // each x is on a cycle, because x → x + 1 is possible
       for (std::size_t m = 1; m <= states; ++m)
         best = std::max(best, max_log_q(rows, states, m, x, x) / static_cast<double>(m));
     }
@@ -65,7 +65,7 @@ TEST(BestCycle, HasTheLargestMeanOfAllCycles) {
   }
 }
 
-/// 1 and 2 of the theorem, for every state, number of tokens and block.
+/// Tests parts 1 and 2 of the theorem for every state, number of tokens and block.
 TEST(BestCycle, BoundsTheLikelihoodOfEverySequenceAndOfEveryLikeliestBlock) {
   std::mt19937 generator(2);
   for (int i = 0; i < 60; ++i) {
@@ -90,7 +90,7 @@ TEST(BestCycle, BoundsTheLikelihoodOfEverySequenceAndOfEveryLikeliestBlock) {
 }
 
 TEST(BestCycle, ThatCannotBeReachedDoesNotCount) {
-  // Nothing leads to 2, where 2 → 2 is certain.
+  // No other state leads to 2, and 2 → 2 is certain.
   const std::vector<double> chain = {0.5, 0.5, 0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 1.0};
   EXPECT_NEAR(best_cycle(chain, 3, 0).mean, std::log(0.5), 1e-15);
   EXPECT_EQ(best_cycle(chain, 3, 2).mean, 0.0);
@@ -106,7 +106,7 @@ TEST(LuringChain, MakesJointDecodingWorseThanGreedyDecoding) {
   EXPECT_NEAR(std::exp(LuringChain(0.0).joint_limit(1)), 1.0 / 0.6, 1e-12);
 }
 
-/// Full support does not help; what the return to the best cycle costs is lost once a block.
+/// Full support does not help: the cost of returning to the best cycle is lost at most once per block.
 TEST(LuringChain, LosesTheCostOfAReturnOnceABlockAtMost) {
   const LuringChain chain(1e-3);
   const MarkovPair pair = chain.pair(2000);
@@ -114,7 +114,7 @@ TEST(LuringChain, LosesTheCostOfAReturnOnceABlockAtMost) {
   EXPECT_NEAR(std::exp(greedy), 1.668, 5e-4);
   EXPECT_NEAR(std::exp(joint_decoding_cost(pair, 0, 2).back() / 2000.0), 9.984, 5e-4);
   const BestCycle cycle = best_cycle(chain.rows(), LuringChain::states, 0);
-  EXPECT_NEAR(-cycle.mean, greedy, 1e-12);  // greedy decoding goes around the best cycle
+  EXPECT_NEAR(-cycle.mean, greedy, 1e-12);  // greedy decoding follows the best cycle
   for (const std::size_t block : {1, 2, 4, 8, 16, 32, 64}) {
     const double limit = chain.joint_limit(block);
     EXPECT_GE(limit, greedy - 1e-12);
@@ -146,10 +146,10 @@ TEST(LeavingChain, ViolatesTheBoundAgainstJointDecodingOnItsOwnContexts) {
   EXPECT_NEAR(c.entropy, 6.891, 5e-4);
   EXPECT_NEAR(c.assisted - c.joint, 6.854, 5e-4);
   EXPECT_NEAR(log_loss_bound(0.5, 2.0, 0.0, c.entropy, 0.0), 3.792, 5e-4);
-  EXPECT_LE(c.assisted, c.joint_contexts + (c.own_entropy - std::log(0.5)) / 2.0);  // after MTAD's contexts
+  EXPECT_LE(c.assisted, c.joint_contexts + (c.own_entropy - std::log(0.5)) / 2.0);  // by MTAD's contexts
 }
 
-/// The theorem of log_perplexity_bound, and what it comes to for time-homogeneous pairs.
+/// Tests the theorem of log_perplexity_bound and its special case for time-homogeneous pairs.
 TEST(AssistedDecoding, IsBoundedByJointDecodingAfterItsOwnContexts) {
   std::mt19937 generator(3);
   double least_slack = 1.0;
@@ -179,13 +179,13 @@ TEST(AssistedDecoding, IsBoundedByJointDecodingAfterItsOwnContexts) {
       }
     }
   }
-  EXPECT_LT(least_slack, 0.05);  // it says something
+  EXPECT_LT(least_slack, 0.05);  // the bound is nearly tight
 }
 
 TEST(JointDecoding, OfRandomLengthsIsTheMeanOverThem) {
   const MarkovPair pair = MarkovPair::random(3, 4, 5);
   const double lengths[] = {0.3, 0.7};
-  double mean = 0.0;  // over the lengths of up to four blocks
+  double mean = 0.0;  // mean over the lengths of up to four blocks
   for (unsigned pattern = 0; pattern < 16; ++pattern) {
     std::vector<std::size_t> all;
     double probability = 1.0;

@@ -13,7 +13,7 @@
 namespace spectr::lab {
 namespace {
 
-/// log q of a block of tokens after token n = x.
+/// Returns log q of a block of tokens after token n = x.
 double log_q(const MarkovPair& pair, std::size_t n, std::size_t x, std::size_t length, std::size_t code) {
   double sum = 0.0;
   for (std::size_t i = 0; i < length; ++i, code /= pair.states()) {
@@ -41,7 +41,7 @@ TEST(LikeliestBlocks, AreTheMaximumOverAllBlocks) {
   }
 }
 
-/// Beams that never lose a continuation find the likeliest block: the decoder mtjd is exact then.
+/// If beams never lose a continuation, they find the likeliest block, so the decoder mtjd is exact.
 TEST(JointDecoding, IsWhatTheDecoderDoesWithEnoughBeams) {
   const MarkovPair pair = MarkovPair::random(3, 9, 12);
   for (const std::size_t length : {1, 2, 3}) {
@@ -60,7 +60,7 @@ TEST(JointDecoding, IsWhatTheDecoderDoesWithEnoughBeams) {
   }
 }
 
-/// … and with blocks of different lengths in turn.
+/// The decoder is also exact if blocks have different lengths.
 TEST(JointDecoding, OfVaryingLengthsIsWhatTheDecoderDoes) {
   const MarkovPair pair = MarkovPair::random(3, 9, 13);
   const std::vector<std::size_t> lengths = {1, 3, 2};
@@ -79,7 +79,7 @@ TEST(JointDecoding, OfVaryingLengthsIsWhatTheDecoderDoes) {
   EXPECT_NE(cost, joint_decoding_cost(pair, 1, 1).back());
 }
 
-/// Theorem 3.2 in its simplest case: a block as long as the text is the likeliest text there is.
+/// Theorem 3.2 in its simplest case: a block as long as the text is the likeliest possible text.
 TEST(JointDecoding, OfTheWholeTextIsNeverWorseThanGreedy) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     const MarkovPair pair = MarkovPair::random(4, 8, seed);
@@ -104,7 +104,7 @@ TEST(AssistedDecoding, KeepsTheBoundsOfItsTheorems) {
   }
 }
 
-/// max log p of i tokens after token n = x, over all of them.
+/// Returns max log p of i tokens after token n = x, over all sequences.
 double max_log_p(const MarkovPair& pair, std::size_t i, std::size_t n, std::size_t x) {
   double max = i == 0 ? 0.0 : -1e300;
   for (std::size_t y = 0; i > 0 && y < pair.states(); ++y) {
@@ -113,7 +113,7 @@ double max_log_p(const MarkovPair& pair, std::size_t i, std::size_t n, std::size
   return max;
 }
 
-/// The greedy draft of i tokens after token n = x.
+/// Returns the greedy draft of i tokens after token n = x.
 std::vector<std::size_t> greedy_draft(const MarkovPair& pair, std::size_t i, std::size_t n, std::size_t x) {
   std::vector<std::size_t> tokens;
   for (; i > 0; --i) {
@@ -124,7 +124,7 @@ std::vector<std::size_t> greedy_draft(const MarkovPair& pair, std::size_t i, std
   return tokens;
 }
 
-/// MTAD with a greedy beam of three tokens, written out as a recursion over the texts.
+/// MTAD with a greedy beam of three tokens, written as a recursion over the texts.
 struct WrittenOut {
   const MarkovPair& pair;
   double tau;
@@ -172,7 +172,7 @@ TEST(AssistedDecoding, HasTheErrorOfItsWholeDrafts) {
   EXPECT_NEAR(worst, seen, 1e-12);
 }
 
-/// The draft is the likeliest one whatever is accepted of it.
+/// The draft is the likeliest one, however much of it is accepted.
 TEST(AssistedDecoding, WithEnoughBeamsDraftsWithoutErrorAtEveryThreshold) {
   const MarkovPair pair = MarkovPair::alike(3, 7, 0.6, 4);
   double min = 0.0;

@@ -1,4 +1,4 @@
-// Where the papers' text and their mathematics part: a counterexample for each entry of docs/reproduction.md.
+// Errata of the papers: a counterexample for each entry of docs/reproduction.md.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftDistributi
   return std::move(find_plan(name).value()->build(p, q, {}).value());
 }
 
-/// SpecTr, equation 1: Σ min(p, q) is what is accepted, not what it costs.
+/// SpecTr, equation 1: Σ min(p, q) is the acceptance, not the cost.
 TEST(PaperSlips, TheOptimalCostIsWhatTheSumOfTheMinimaLeaves) {
   EXPECT_NEAR(plan("maximal", {bernoulli(0.5), 1}, bernoulli(0.75))->acceptance(), 0.5 + 0.25, 1e-15);
 }
@@ -47,7 +47,7 @@ TEST(PaperSlips, TheDivisionFactorMayExceedEveryFiniteRatio) {
 /// SpecTr, Theorem 2: the tokens of a block do not have the target's distribution given the block's length.
 TEST(PaperSlips, TheDistributionGivenTheLengthOfTheBlockIsNotTheTargets) {
   const auto p = bernoulli(0.5), q = bernoulli(0.75);
-  const auto residual = plan("maximal", {p, 1}, q)->residual();  // blocks of one token end in a correction
+  const auto residual = plan("maximal", {p, 1}, q)->residual();  // blocks of one token end with a correction
   EXPECT_NEAR(total_variation(*residual, q), 0.25, 1e-15);
 }
 
@@ -67,17 +67,17 @@ TEST(PaperSlips, AnEmptySetAcceptsEverything) {
   EXPECT_NEAR(min_rejection(p, p, empty).value(), 0.0, 1e-15);
 }
 
-/// SpecTr++, section 3: Ω₁ = {q ≥ p} for one draft cannot be meant: there α q/p exceeds 1 for α = 1, which
-/// {p ≥ q} of Definition 3 allows and which makes the plan the maximal coupling.
+/// SpecTr++, section 3: Ω₁ = {q ≥ p} for one draft is an error: with α = 1, α q/p would exceed 1. {p ≥ q} of
+/// Definition 3 allows α = 1 and makes the plan the maximal coupling.
 TEST(PaperSlips, TheSetOfOneDraftIsWhereItsOwnProbabilityIsTheLarger) {
   const auto p = bernoulli(0.5), q = bernoulli(0.75);
   const std::uint32_t printed[] = {0b10}, meant[] = {0b01};  // {q ≥ p} is {1}, {p ≥ q} is {0}
   EXPECT_NEAR(min_rejection(p, q, meant).value(), total_variation(p, q), 1e-12);
   EXPECT_GT(q[1] / p[1], 1.0);
-  EXPECT_EQ(min_rejection(p, q, printed).value(), 1.0);  // no factors: 0 is accepted with ½, above q(0) = ¼
+  EXPECT_EQ(min_rejection(p, q, printed).value(), 1.0);  // no valid factors: 0 is accepted with ½ > q(0) = ¼
 }
 
-/// SpecTr++, Algorithm 1: the factors are said to be positive; those of its own example 1 are (0, 2).
+/// SpecTr++, Algorithm 1: the factors are said to be positive, but those of its own example 1 are (0, 2).
 TEST(PaperSlips, AFactorOfTheExampleIsZero) {
   const auto alphas = std::get<std::vector<double>>(
       plan("str+", {bernoulli(0.5), 2}, bernoulli(0.75))->parameters().at("alphas"));
@@ -85,7 +85,7 @@ TEST(PaperSlips, AFactorOfTheExampleIsZero) {
   EXPECT_NEAR(alphas[1], 2.0, 1e-9);
 }
 
-/// Yin et al., UNO: the text draws from the target after a rejection, the listing from the other model.
+/// Yin et al., UNO: after a rejection, the text draws from the target, the listing from the other model.
 TEST(PaperSlips, UnoDrawsFromTheTarget) {
   const double p[] = {0.8, 0.2}, q[] = {0.3, 0.7};
   const BiasedStep uno = biased_step(p, q, 0.0, Correction::uno);
@@ -94,11 +94,11 @@ TEST(PaperSlips, UnoDrawsFromTheTarget) {
   EXPECT_NEAR(from_draft, 0.7, 1e-15);
 }
 
-/// Yin et al., Algorithm 4: line 28 draws from a residual that line 19 has already taken.
+/// Yin et al., Algorithm 4: line 28 takes the residual once more, although line 19 has already taken it.
 TEST(PaperSlips, TheListingOfBatchesCorrectsFromOneResidualTooMany) {
   const auto p = Distribution::from_weights({0.4, 0.4, 0.2}), q = Distribution::from_weights({0.1, 0.5, 0.4});
   const auto first = plan("recursive", {p, 1}, q);
-  const Distribution residual = *first->residual();  // q², what is to be drawn after one rejection
+  const Distribution residual = *first->residual();  // q², from which the token after one rejection is drawn
   EXPECT_NEAR(residual[1], 1.0 / 3.0, 1e-15);
   const Distribution printed = *plan("recursive", {p, 1}, residual)->residual();  // ∝ (q² − p)₊
   const double rejected = 1.0 - first->acceptance();
@@ -106,7 +106,7 @@ TEST(PaperSlips, TheListingOfBatchesCorrectsFromOneResidualTooMany) {
   EXPECT_NEAR(std::min(p[1], q[1]) + rejected * printed[1], 0.4, 1e-15);  // q has 0.5
 }
 
-/// Yin et al.: T/E[rejections] and T/(1 + E[rejections]) approximate the tokens per call from both sides.
+/// Yin et al.: T/E[rejections] and T/(1 + E[rejections]) bound the tokens per call from both sides.
 TEST(PaperSlips, TokensPerCallLieBetweenThePapersTwoFormulas) {
   const MarkovPair pair = MarkovPair::random(3, 4, 1);
   const double calls = enumerate(pair, "speculative", {}).value().calls,
@@ -115,13 +115,13 @@ TEST(PaperSlips, TokensPerCallLieBetweenThePapersTwoFormulas) {
   EXPECT_LT(calls, 1.0 + rejections - 0.1);
 }
 
-/// MTAD, Lemma 3.4: that drafts are likely does not make their accepted prefixes likely. One block of two
-/// drafts, the likeliest pair there is (ε = 0), of which the first is accepted, though it is not the
-/// likeliest token.
+/// MTAD, Lemma 3.4: likely drafts may have unlikely accepted prefixes. Counterexample: one
+/// block of two drafts, the likeliest pair (ε = 0), of which only the first is accepted,
+/// although it is not the likeliest token.
 TEST(PaperSlips, TheBoundOnThePerplexityOfAssistedDecodingCanBeViolated) {
   const double first[] = {0.4, 0.6, 0.0}, p0[] = {0.9, 0.05, 0.05}, q0[] = {0.05, 0.9, 0.05};
   std::vector<double> p, q;
-  for (std::size_t row = 0; row < 6; ++row) {  // three of the first token, three of the second
+  for (std::size_t row = 0; row < 6; ++row) {  // three for the first token, three for the second
     const double even[] = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
     for (std::size_t y = 0; y < 3; ++y) {
       p.push_back(row < 3 ? first[y] : row == 3 ? p0[y] : even[y]);
@@ -134,12 +134,12 @@ TEST(PaperSlips, TheBoundOnThePerplexityOfAssistedDecodingCanBeViolated) {
   EXPECT_NEAR(a->log_perplexity_p - log_perplexity_p_bound(*a, 0.0), std::log(0.6 / 0.4) / 2.0, 1e-12);
 }
 
-/// One block of 20 drafts. The greedy beam goes where every token is one of 25 equally likely ones; beside it
-/// runs a path that the target likes and the draft does not, as far as U = 2 allows.
+/// Returns a pair for one block of 20 drafts. The greedy beam leads to rows with 25 equally likely tokens;
+/// another path is likely under the target and unlikely under the draft, as far as U = 2 allows.
 MarkovPair misled_beam() {
   constexpr std::size_t good = 9, V = good + 25, T = 21;
   const double u = std::exp(-2.0);
-  const double rest = u * (1.0 - u) / (1.0 - u * u);  // of q on a good row: q(0) = 1 − rest, p(0) = u q(0)
+  const double rest = u * (1.0 - u) / (1.0 - u * u);  // for good rows: q(0) = 1 − rest, p(0) = u q(0)
   std::vector<double> p, q;
   for (std::size_t n = 0; n < T; ++n) {
     for (std::size_t x = 0; x < V; ++x) {
@@ -165,7 +165,7 @@ MarkovPair misled_beam() {
   return {V, T, p, q};
 }
 
-/// MTAD, Theorem 3.6: γ̄ ≥ |ln τ|/U cannot hold beyond L + 1 tokens.
+/// MTAD, Theorem 3.6: γ̄ ≥ |ln τ|/U cannot hold above L + 1 tokens.
 TEST(PaperSlips, TokensPerBlockEndAtTheLengthOfTheDraftAndOne) {
   const MarkovPair pair = MarkovPair::alike(4, 8, 0.01, 1);
   const auto a = assisted_decoding(pair, {.tau = 0.1, .beams = 2, .length = 3});
@@ -176,15 +176,15 @@ TEST(PaperSlips, TokensPerBlockEndAtTheLengthOfTheDraftAndOne) {
   EXPECT_GE(a->tokens_per_full_block, tokens_per_call_bound(0.1, 3, U) - 1e-12);
 }
 
-/// MTAD, Corollary 3.3: joint decoding may be lured to contexts from which nothing is likely.
+/// MTAD, Corollary 3.3: joint decoding can be lured into contexts with only unlikely continuations.
 TEST(PaperSlips, JointDecodingMayHaveAHigherPerplexityThanGreedyDecoding) {
   const MarkovPair pair = LuringChain(0.0).pair(2000);
   EXPECT_NEAR(std::exp(joint_decoding_cost(pair, 0, 1).back() / 2000.0), 1.667, 5e-4);
   EXPECT_NEAR(std::exp(joint_decoding_cost(pair, 0, 2).back() / 2000.0), 9.98, 5e-3);
 }
 
-/// MTAD, Theorem 3.5: assisted decoding draws tokens from the target and may leave the contexts of joint
-/// decoding for good.
+/// MTAD, Theorem 3.5: assisted decoding draws tokens from the target and can leave the
+/// contexts of joint decoding forever.
 TEST(PaperSlips, TheLossOfAssistedDecodingIsNotBoundedByJointDecodingOnOtherContexts) {
   const LeavingChain::Costs c = LeavingChain{}.costs(20000);
   EXPECT_GT(c.assisted - c.joint, 6.85);

@@ -5,7 +5,7 @@ namespace {
 
 class SlowPicture : public testing::TestWithParam<const char*> {};
 
-/// Those that take seconds, and neither minutes nor models.
+/// Compares the pictures that take seconds, excluding those that need minutes or models.
 TEST_P(SlowPicture, IsTheCommittedOne) {
   expect_committed_picture(GetParam());
 }

@@ -1,4 +1,4 @@
-// The committed pictures: they are those of the code, and their legends hide nothing.
+// The committed pictures agree with the code, and their legends cover no data.
 
 #include <cmath>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace spectr::lab {
 namespace {
 
-/// Every experiment has both.
+/// Every experiment has both formats in the documentation.
 TEST(Pictures, AreInTheDocuments) {
   for (const Experiment& experiment : experiments()) {
     for (const char* kind : {".svg", ".png"}) {
@@ -21,8 +21,8 @@ TEST(Pictures, AreInTheDocuments) {
 
 class Picture : public testing::TestWithParam<const char*> {};
 
-/// Those that take a second or two; slower ones are in pictures_slow_test.cc. Those of simulations of minutes
-/// and of models are not compared.
+/// Compares the pictures that take a second or two; slower ones are in pictures_slow_test.cc. Pictures of
+/// simulations that take minutes, and of models, are not compared.
 TEST_P(Picture, IsTheCommittedOne) {
   expect_committed_picture(GetParam());
 }
@@ -35,7 +35,7 @@ struct At {
   double x, y;
 };
 
-/// Every two numbers of "M1,2 L3,4" and "1,2 3,4".
+/// Parses all pairs of numbers in "M1,2 L3,4" and "1,2 3,4".
 std::vector<At> places(const std::string& text) {
   std::vector<double> numbers;
   for (const char* c = text.c_str(); *c != '\0';) {
@@ -49,13 +49,13 @@ std::vector<At> places(const std::string& text) {
   return out;
 }
 
-/// What stands between `begin` and the quote that ends it.
+/// Returns the text between `begin` and the quote or parenthesis that ends it.
 std::string value(const std::string& element, const std::string& begin) {
   const std::size_t at = element.find(begin) + begin.size();
   return element.substr(at, element.find_first_of("')", at) - at);
 }
 
-/// The middles of the marks and points along the curves, a pixel or so apart.
+/// Adds the centres of marks, and points along the curves about a pixel apart.
 void add_drawn(const std::string& element, std::vector<At>& drawn) {
   if (element.starts_with("<use") && element.contains("translate(")) {
     drawn.push_back(places(value(element, "translate(")).front());
@@ -75,8 +75,8 @@ void add_drawn(const std::string& element, std::vector<At>& drawn) {
   }
 }
 
-/// How many points of marks and curves the legends of a picture cover. A legend is drawn upon what was drawn
-/// before it; the samples within it come after. The PNG has larger letters: legends are taken for that.
+/// Returns how many points of marks and curves are under a legend. A legend covers what was drawn before it;
+/// its own samples are drawn later. It is enlarged here, because letters are larger in the PNG.
 std::size_t hidden(const std::string& svg, std::size_t& legends) {
   std::size_t count = 0;
   std::vector<At> drawn;
@@ -103,7 +103,7 @@ TEST(Pictures, HaveLegendsThatHideNothing) {
   }
 }
 
-/// The test of the test.
+/// Checks the test itself.
 TEST(Pictures, WithHiddenMarksAreFoundOut) {
   const std::string box = "<polygon fill = '#FFFFFF' points = '10,30 40,30 40,10 10,10 '/>";
   std::size_t legends = 0;

@@ -38,7 +38,7 @@ TEST(Rejections, FallWithTheBatchTowardsAPositiveLimit) {
   EXPECT_GT(limit, 12.0);
 }
 
-// Yin et al., proposition 1: where a tree of drafts may begin anew is one of the ways to come to a token.
+// Yin et al., proposition 1: restarts of a tree of drafts are a subset of the ways to emit a token.
 TEST(Rejections, OfABatchAreAPartOfTheTargetsMassOfEveryToken) {
   for (const unsigned seed : {1u, 2u, 10u}) {
     const MarkovPair pair = MarkovPair::random(5, 12, seed);
@@ -80,7 +80,7 @@ TEST(Rejections, OfIdenticalModelsAreNone) {
   EXPECT_EQ(expected_calls(expected_rejections(same)), 1.0);
 }
 
-/// T = 1 on one distribution: the forward pass is the closed form of a single token.
+/// T = 1 on one distribution: the forward pass agrees with the closed form of a single token.
 TEST(BatchImprovement, IsWhatTheForwardPassSaysOfOneToken) {
   const auto saved = [](const std::vector<double>& p, const std::vector<double>& q, std::size_t M) {
     std::vector<double> P, Q;
@@ -98,7 +98,7 @@ TEST(BatchImprovement, IsWhatTheForwardPassSaysOfOneToken) {
   }
 }
 
-/// False alarm below 1e-6: five standard errors around the exact value, the standard error being measured.
+/// The bands are five measured standard errors around the exact value: false-alarm rate below 1e-6.
 TEST(Simulation, StaysWithinItsBands) {
   const MarkovPair pair = MarkovPair::random(5, 12, 4);
   for (const std::size_t M : {1, 3}) {

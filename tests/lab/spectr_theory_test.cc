@@ -1,4 +1,4 @@
-// What SpecTr and SpecTr++ say of procedures that are no plans here.
+// Claims of SpecTr and SpecTr++ about procedures that are not implemented as plans.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(NaiveRepetition, HasTheDistributionOfItsFormula) {
   }
 }
 
-/// SpecTr, section 4: p = Ber(1), q = Ber(½).
+/// SpecTr, section 4, with p = Ber(1) and q = Ber(½).
 TEST(NaiveRepetition, IsNotValid) {
   for (std::size_t k = 1; k <= 10; ++k) {
     EXPECT_NEAR(naive_distribution(bernoulli(1.0), bernoulli(0.5), k)[1],

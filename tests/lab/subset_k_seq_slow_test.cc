@@ -6,7 +6,7 @@
 namespace spectr::lab {
 namespace {
 
-/// 32,768 linear programs a pair.
+/// Solves 32,768 linear programs per pair.
 TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllTriplesOfSubsets) {
   std::mt19937 generator(6);
   for (int i = 0; i < 3; ++i) {

@@ -13,11 +13,11 @@ namespace {
 
 TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
   const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
-  const std::uint32_t sets[] = {0b01, 0b01};  // Ω = {0}, the token with p > q
+  const std::uint32_t sets[] = {0b01, 0b01};  // Ω = {0}, the only token with p > q
   EXPECT_NEAR(min_rejection(p, q, sets).value(), 0.0, 1e-12);
 }
 
-/// No factors fit these sets, by so little that the solver speaks of a numerical error.
+/// No factors fit these sets, but so narrowly that the solver reports a numerical error.
 TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
   std::mt19937 generator(10);
   for (int i = 0; i < 28; ++i)
@@ -55,7 +55,7 @@ TEST(SubsetKSeq, OfPrefixesLiesBetweenStrPlusPlusAndTheOptimum) {
   }
 }
 
-/// On most pairs of distributions; not on all.
+/// Prefixes are best for most pairs of distributions, but not for all.
 TEST(SubsetKSeq, OfPrefixesIsNotAlwaysTheBestOfAllPairsOfSubsets) {
   const auto p = Distribution::from_weights({0.414, 0.363, 0.223}),
              q = Distribution::from_weights({0.478, 0.134, 0.388});

@@ -1,4 +1,4 @@
-// The linear program that bounds lossless verification, and methods that attain it.
+// The linear program that bounds lossless verification, and methods that attain the bound.
 #include "lab/theory/verification_bound.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Pairs on which three claims about verification fail: their numbers, by enumeration and as fractions.
+// Counterexamples to three claims about verification: their numbers, by enumeration and as fractions.
 #include "lab/theory/verification_counterexamples.h"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST(TabularModel, RowsDependOnStepAndLastToken) {
   EXPECT_NEAR(first_probability(*session, one), 0.3, 1e-15);
   EXPECT_NEAR(first_probability(*session, zero), 0.3, 1e-15);
   ASSERT_TRUE(session->score(std::vector<Token>{1, 1, 0, 0, 1}, TokenTree(1)));
-  EXPECT_NEAR(first_probability(*session, TokenTree::root), 0.4, 1e-15);  // the last step's rows go on
+  EXPECT_NEAR(first_probability(*session, TokenTree::root), 0.4, 1e-15);  // the last rows are reused
 }
 
 TEST(TabularModel, ProbabilityZeroIsMinusInfinity) {
@@ -87,7 +87,7 @@ TEST(TabularModel, RowsMustBeDistributions) {
   EXPECT_NO_THROW(TabularModel(2, 1, {0.5, 0.5, 0.0, 1.0 - 5e-8}));
 }
 
-// MT19937 with 53-bit doubles, as numpy's RandomState(seed).random_sample gives them.
+// MT19937 with 53-bit doubles, as in numpy's RandomState(seed).random_sample.
 TEST(TabularModel, RandomTablesAreReproducible) {
   std::mt19937 generator(0);
   EXPECT_DOUBLE_EQ(uniform53(generator), 0.5488135039273248);

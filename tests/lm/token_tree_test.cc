@@ -14,7 +14,7 @@ TEST(TokenTree, EqualPathsAreOneNode) {
   TokenTree tree(7);
   const NodeId a = tree.child(TokenTree::root, 1), b = tree.child(TokenTree::root, 2);
   const NodeId below_a = tree.child(a, 2), below_b = tree.child(b, 2);
-  EXPECT_NE(below_a, below_b);  // the same token after another path
+  EXPECT_NE(below_a, below_b);  // equal tokens after different paths
   EXPECT_EQ(tree.child(TokenTree::root, 2), b);
   EXPECT_EQ(tree.child(a, 2), below_a);
   EXPECT_EQ(tree.size(), 5);

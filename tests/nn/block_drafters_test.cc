@@ -1,5 +1,5 @@
-// DFlash and DSpark drafters against figures in double precision, which llama.cpp agrees with: see
-// tests/data/drafters.
+// DFlash and DSpark drafters compared with results in double precision, with which
+// llama.cpp agrees: see tests/data/drafters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::shared_ptr<const Backend> two_threads() {
   return std::make_shared<CpuBackend>(pool);
 }
 
-/// Scores a path below the root, and returns its nodes, the root first.
+/// Scores a path from the root, and returns its nodes, starting with the root.
 std::vector<NodeId> score_path(DrafterSession& session, const std::vector<Token>& sequence, TokenTree& tree,
                                const std::vector<Token>& ids) {
   std::vector<NodeId> nodes = {TokenTree::root};
@@ -38,7 +38,7 @@ std::vector<NodeId> score_path(DrafterSession& session, const std::vector<Token>
   return nodes;
 }
 
-/// Compares the logits of rows of the block along a path, which `row_logits` gives.
+/// Compares the block rows' logits along a path, which `row_logits` returns.
 void expect_rows(const DrafterCase& data, const DrafterSession& session, const std::vector<NodeId>& nodes,
                  const Json& rows, const Json& logits) {
   const std::size_t first = data.drafter().spec().block->first_row;
@@ -79,7 +79,7 @@ void expect_forced(const DrafterCase& data, DrafterSession& session, const std::
     expect_candidates(data, session, nodes, draft["selector"]["candidates"], forced["scores"]);
 }
 
-/// Drafts greedily after `sequence`, and compares everything that the round has. Returns the path.
+/// Drafts greedily after `sequence`, and compares all data of the round. Returns the path.
 std::vector<NodeId> expect_round(const DrafterCase& data, DrafterSession& session,
                                  const std::vector<Token>& sequence, TokenTree& tree, const Json& round) {
   const Json& draft = round["draft"];
@@ -135,7 +135,7 @@ TEST_P(BlockDrafters, AreTheReferenceBackendsToo) {
   expect_round(data, *sessions.drafter, sequence, tree, round);
 }
 
-/// What DSpark's Markov head adds to the logits of a row behind `before`; zeros for other drafters.
+/// Returns the bias of DSpark's Markov head on a row after `before`; zeros for other drafters.
 std::vector<double> markov_bias(const DrafterCase& data, Token before) {
   std::vector<double> bias(data.rows().size());
   const Gguf& file = data.drafter().file();
@@ -151,7 +151,7 @@ std::vector<double> markov_bias(const DrafterCase& data, Token before) {
   return bias;
 }
 
-// The figures of short blocks lack the bias of DSpark's Markov head.
+// The results for short blocks do not include the bias of DSpark's Markov head.
 TEST_P(BlockDrafters, ReadAsManyRowsAsTheyAreTold) {
   const DrafterCase data(GetParam(), two_threads());
   const Json& round = data.figures()["rounds"].front();
@@ -172,7 +172,7 @@ TEST_P(BlockDrafters, ReadAsManyRowsAsTheyAreTold) {
   expect_rows(data, *sessions.drafter, nodes, expected["rows"], Json(logits));
 }
 
-/// Nodes of one depth share the row of the block; whatever else is in the tree changes no logits.
+/// Nodes of one depth share a row of the block, so the rest of the tree does not change their logits.
 TEST_P(BlockDrafters, GiveANodeTheSameLogitsInEveryTree) {
   const DrafterCase data(GetParam(), two_threads());
   const auto sequence = sequence_of(data.figures()["rounds"].front());

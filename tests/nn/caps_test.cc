@@ -1,4 +1,4 @@
-// What a backend cannot compute is refused at load, by name.
+// A model with features that a backend lacks is refused at load, by name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
             "backend toy");
   fewer.features = {Feature::sliding_window};
   ModelSpec scaled = spec_of(tiny_llama());
-  scaled.embed.scale = 2;  // by an architecture's file that forgot to say so
+  scaled.embed.scale = 2;  // as if an architecture's file had omitted its key
   EXPECT_EQ(
       check(scaled, f32, fewer).error().message,
       "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
@@ -48,7 +48,7 @@ TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
             "test.gguf: keys as f16 and values as f16: the backend toy has f32 and f32");
 }
 
-// Whatever a family may ask for: what a backend lacks is refused by name, and so is what no graph walks yet.
+// Any feature that a backend lacks is refused by name, and so is any feature that no graph supports yet.
 TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
   using Change = void (*)(ModelSpec&);
   static const auto of = [](ModelSpec& spec) -> AttentionSpec& { return *spec.layers.back().attention(); };

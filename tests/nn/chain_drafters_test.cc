@@ -1,5 +1,5 @@
-// EAGLE-3 drafters and next-token layers against figures in double precision, which llama.cpp agrees with:
-// see tests/data/drafters.
+// EAGLE-3 drafters and next-token layers compared with results in double precision, with which
+// llama.cpp agrees: see tests/data/drafters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class ChainDrafters : public testing::TestWithParam<const char*> {
   }
 };
 
-/// Drafts along `ids` as a chain in `tree`, and compares the logits of each step. Returns the path.
+/// Drafts `ids` as a chain in `tree`, and compares the logits of each step. Returns the path.
 std::vector<NodeId> expect_steps(const DrafterCase& data, DrafterSession& session,
                                  const std::vector<Token>& sequence, TokenTree& tree, const Json& expected) {
   const auto ids = expected["ids"].get<std::vector<Token>>();
@@ -66,7 +66,7 @@ TEST_P(ChainDrafters, DraftTheReferencesAfterAFreshPrompt) {
   for (const Json& round : data.figures()["rounds"]) {
     const auto sequence = sequence_of(round);
     auto sessions = data.start();
-    TokenTree tree(sequence.back());  // both paths in one tree: they share the root
+    TokenTree tree(sequence.back());  // both paths are in one tree and share the root
     expect_steps(data, *sessions.drafter, sequence, tree, round["draft"]);
     expect_steps(data, *sessions.drafter, sequence, tree, round["forced"]);
   }
@@ -82,7 +82,7 @@ TEST_P(ChainDrafters, DraftTheReferencesOverRoundsWithRejectedDrafts) {
     const auto path = expect_steps(data, *sessions.drafter, sequence, tree, round["draft"]);
     ASSERT_TRUE(sessions.target->score(sequence, tree));
     if (!round.contains("then")) break;
-    // The reference verifies the greedy draft and keeps some of it, the last token of the sequence included.
+    // The reference verifies the greedy draft and keeps part of it, including the sequence's last token.
     const std::size_t accepted = round["then"]["accepted"].get<std::size_t>();
     const auto kept = std::span(path).first(accepted);
     sessions.target->keep(kept);
@@ -102,7 +102,7 @@ TEST_P(ChainDrafters, AreTheReferenceBackendsToo) {
 TEST_P(ChainDrafters, ReadTheStatesOfTheReferences) {
   const DrafterCase data = load();
   const Json& round = data.figures()["rounds"].front();
-  if (!round.contains("taps")) return;  // next-token layers read the state that gives the logits
+  if (!round.contains("taps")) return;  // next-token layers read the state before the head
   const auto text = round["text"].get<std::vector<Token>>();
   const auto target = data.target().start(200, 1).value();
   Features& features = *target->features();
@@ -126,7 +126,7 @@ TEST_P(ChainDrafters, ReadTheStatesOfTheReferences) {
   }
 }
 
-/// A session that goes on with another text, from tokens that both have, drafts as a fresh one does.
+/// A session that is rewound to a common prefix and continues with another text drafts like a fresh one.
 TEST_P(ChainDrafters, DraftAfterARewindAsAfterAFreshPrompt) {
   const DrafterCase data = load();
   const auto sequence = sequence_of(data.figures()["rounds"].back());

@@ -1,4 +1,4 @@
-// A drafter's file that does not fit its target is refused by key or tensor, with both values.
+// A drafter's file that does not match its target is refused, with key or tensor and both values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<std::byte> bytes_of_drafter(const std::string& name) {
   return bytes;
 }
 
-/// Where the bytes after `name` begin.
+/// Returns the first byte after `name`.
 std::byte* after_name(std::vector<std::byte>& bytes, const std::string& name) {
   const auto as_bytes = std::as_bytes(std::span(name));
   const auto found = std::ranges::search(bytes, as_bytes);
@@ -37,24 +37,24 @@ std::byte* after_name(std::vector<std::byte>& bytes, const std::string& name) {
   return bytes.data() + (found.end() - bytes.begin());
 }
 
-/// Replaces a name by another of the same length.
+/// Replaces a name with another of the same length.
 void rename(std::vector<std::byte>& bytes, const std::string& from, const std::string& to) {
   ASSERT_EQ(from.size(), to.size());
   std::memcpy(after_name(bytes, from) - from.size(), to.data(), to.size());
 }
 
-/// Replaces a number of metadata of type u32, or the first element of an array of them.
+/// Replaces a u32 number in the metadata, or the first element of an array of them.
 void set_number(std::vector<std::byte>& bytes, const std::string& key, std::uint32_t value,
                 bool in_array = false) {
   const std::size_t header = in_array ? 4 + 4 + 8 : 4;
   std::memcpy(after_name(bytes, key) + header, &value, sizeof value);
 }
 
-/// The numbers of a tensor of type I64.
+/// Returns the numbers of an I64 tensor.
 std::int64_t* integers_of(std::vector<std::byte>& bytes, const std::string& name) {
   const Gguf file = Gguf::parse(bytes, "found.gguf").value();
   const auto at = file.tensor(name)->bytes.data() - bytes.data();
-  return reinterpret_cast<std::int64_t*>(bytes.data() + at);  // aligned as the file's tensors are
+  return reinterpret_cast<std::int64_t*>(bytes.data() + at);  // aligned, because the file's tensors are
 }
 
 struct Damage {

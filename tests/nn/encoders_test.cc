@@ -1,4 +1,4 @@
-// Encoders: every token attends to all of its text. References: tests/data/encoders/make.py.
+// Encoders: every token attends to the whole text. References: tests/data/encoders/make.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST_P(EncoderReferences, AreLostWhereTokensSeeOnlyThoseBeforeThem) {
   const auto model = encoder_of(GetParam());
   const EncoderJson& one = json_["cases"][0];
   auto tokens = one["tokens"].get<std::vector<Token>>();
-  tokens.back() = tokens.front();  // the last token counts for the first
+  tokens.back() = tokens.front();  // the last token influences the first
   const auto states = model->embed(tokens).value();
   const std::size_t width = model->spec().width;
   EXPECT_GT(distance_of_states({states.begin(), states.begin() + static_cast<std::ptrdiff_t>(width)},

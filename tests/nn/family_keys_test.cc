@@ -1,4 +1,4 @@
-// What the keys of single families say.
+// Metadata keys that are specific to one family.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ TEST(FamilyKeys, ReadsExperts) {
   expect_error(GgufWriter(plain).remove("qwen3moe.expert_used_count"), "expert_used_count is missing");
 }
 
-/// The windows of a gemma's layers.
+/// Returns the windows of a Gemma model's layers.
 std::vector<std::size_t> windows_of(const ModelSpec& spec) {
   std::vector<std::size_t> windows;
   for (const LayerSpec& layer : spec.layers) windows.push_back(layer.attention()->window);
@@ -73,11 +73,11 @@ TEST(FamilyKeys, ReadsWhichLayersHaveAWindow) {
   expect_error(gemma("gemma3", 3).set(pattern, 0U), pattern + " is 0, but must be from 1 to 512");
   expect_error(gemma("gemma3", 3).set(pattern, std::vector<std::uint32_t>{1, 0, 1}), pattern + " is");
   expect_error(gemma("gemma3", 3).set("gemma3.attention.sliding_window", 0U), "sliding_window is 0, but");
-  // As large as the context, or absent: no window. In gemma2 it is 4096 where no key says it.
+  // A window that equals the context or is absent means none. For gemma2 the default is 4096.
   EXPECT_EQ(windows("gemma3", 1, tiny_model("gemma3").set("gemma3.attention.sliding_window", 64U)), Sizes{0});
   EXPECT_EQ(windows("gemma3", 1, tiny_model("gemma3")), Sizes{0});
   EXPECT_EQ(windows("gemma2", 1, tiny_model("gemma2").set("gemma2.context_length", 8192U)), Sizes{4096});
-  // A window that no text of the training needed must not be missed by longer ones.
+  // Training texts shorter than the window do not need it, but the context must then be limited to it.
   EXPECT_EQ(spec_of("gemma2", tiny_model("gemma2")).max_context, 4096u);
 }
 
@@ -104,7 +104,7 @@ TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {
   EXPECT_TRUE(third.layers[0].attention()->q_norm);
   EXPECT_EQ(third.layers[0].attention()->rope.frequencies, (std::vector<float>{1.0F, 0.01F}));
   EXPECT_EQ(third.layers[1].attention()->rope.frequencies, (std::vector<float>{0.125F, 0.001F / 8}));
-  // The models of 27 billion parameters are known by their layers.
+  // Models with 27 billion parameters are recognized by their number of layers.
   const auto scale = [](const std::string& name, std::uint32_t layers) {
     const GgufWriter metadata = tiny_model(name)
                                     .set(name + ".block_count", layers)
@@ -118,7 +118,7 @@ TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {
   EXPECT_EQ(scale("gemma3", 62), 0.5F);
 }
 
-// What files have that a text does not need, and what only some of a family have.
+// Keys for modalities other than text are ignored, and keys of some members of a family are optional.
 TEST(FamilyKeys, OfPicturesAreIgnored) {
   const std::vector<std::int32_t> sections = {2, 0, 0, 0};
   constexpr const char* all_keys_read = "tensor ";

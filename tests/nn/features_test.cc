@@ -1,4 +1,4 @@
-// The states that a session hands out for trained drafters.
+// Hidden states that a session exports for trained drafters.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -26,7 +26,7 @@ const std::vector<Token> prompt = {5, 17, 33, 41, 5, 90, 12, 77};
 
 TEST(FeaturesOfSessions, AreThoseOfThePassThatComputedTheTokens) {
   const DrafterCase data = tapped_target();
-  // A tree of two branches; the second is kept.
+  // The tree has two branches; the second is kept.
   TokenTree tree(prompt.back());
   const NodeId a = tree.child(TokenTree::root, 100), b = tree.child(TokenTree::root, 101);
   tree.child(a, 7);
@@ -43,7 +43,7 @@ TEST(FeaturesOfSessions, AreThoseOfThePassThatComputedTheTokens) {
   EXPECT_EQ(copy_of(features.at(prompt.size())), of_b);
   EXPECT_EQ(copy_of(features.at(prompt.size() + 1)), of_c);
 
-  // As text they are the same, bit for bit.
+  // A text pass exports the same states, bit for bit.
   auto text = prompt;
   text.insert(text.end(), {101, 8});
   const auto fresh = data.target().start(64, 8).value();
@@ -66,7 +66,7 @@ TEST(FeaturesOfSessions, EndWithTheTextAfterARewindAndBeginWhereTheyAreDropped) 
   ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
   EXPECT_EQ(features.first(), 3U);
   EXPECT_EQ(features.end(), prompt.size());
-  session->rewind(1);  // before what is recorded
+  session->rewind(1);  // before the recorded states
   ASSERT_TRUE(session->score(prompt, TokenTree(prompt.back())));
   EXPECT_EQ(features.first(), 1U);
 }

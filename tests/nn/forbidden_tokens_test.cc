@@ -1,4 +1,4 @@
-// Tokens that never come: read from the file.
+// Forbidden tokens are read from the file.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Small random models in formats of few bits, with the logits that another engine computes from the numbers
-// that its own reader finds in them: the project's two, and the extra data's arch2/.
+// Small random models in low-bit formats, with logits that another engine computes from the weights as its
+// own reader decodes them: two from the project, and the extra data's arch2/.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr KvTypes floats{KvType::f32, KvType::f32};
 
-/// A file of the reference, and what it says of its model.
+/// A reference file, and its description of the model.
 struct Reference {
   fs::path path;
   Json json = Json::parse(std::ifstream(path));
@@ -47,7 +47,7 @@ Logits logits_after(Session& session, std::span<const Token> text) {
   return session.logits(TokenTree::root);
 }
 
-/// The largest |found − expected| / |expected| after the texts of the reference.
+/// Returns the largest |found − expected| / |expected| after the texts of the reference.
 double relative_distance(const Transformer& model, const Reference& reference) {
   const auto tokens = reference.json["tokens"].get<std::vector<Token>>();
   const auto session = model.start(tokens.size(), 1).value();
@@ -91,7 +91,7 @@ TEST(FormatReferences, AgreeWhereTheNumbersOfTheFileAreMultipliedAsTheyAre) {
   }
 }
 
-// The other engine's own integer kernels are up to 0.03 away from these logits.
+// The other engine's own integer kernels differ from these logits by up to 0.03.
 TEST(FormatReferences, AreNearWhereActivationsAreRounded) {
   ThreadPool pool(2);
   for (const Reference& reference : references()) {

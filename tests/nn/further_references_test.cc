@@ -1,5 +1,5 @@
-// Small random models of further architectures with the logits of other engines, from the extra data's
-// arch2/.
+// Small random models of further architectures, with the logits of other
+// engines, from the extra data's arch2/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,15 +51,15 @@ std::unique_ptr<Transformer> loaded(const fs::path& reference, const Json& json,
   return std::move(*model);
 }
 
-/// Of files whose weights are rounded spectr rounds what they are multiplied with, too.
+/// If a file's weights are quantized, spectr quantizes activations, too.
 double tolerance(const Json& json) {
   const std::string model = json["model"];
   if (model.find("layers") != std::string::npos) return 5e-3;  // F16
   return json["arch"] == "gpt-oss" || model.find("Q4_K") != std::string::npos ? 0.06 : 1e-4;
 }
 
-/// The logits after every listed position, asked for one after the other (so the text comes in pieces), and
-/// the greedy continuation.
+/// Compares the logits after every listed position, in order (so the text is read in
+/// pieces), and the greedy continuation.
 void expect_agreement(const fs::path& reference) {
   const Json json = Json::parse(std::ifstream(reference));
   ThreadPool pool(2);
@@ -75,7 +75,7 @@ void expect_agreement(const fs::path& reference) {
     EXPECT_LE(relative_distance(session->logits(TokenTree::root), expected), tolerance(json))
         << reference << ", after " << text.size() << " tokens";
   }
-  if (tolerance(json) > 1e-3) return;  // greedy texts of exact weights only
+  if (tolerance(json) > 1e-3) return;  // greedy texts are compared for exact weights only
   const Json& greedy = json["greedy"];
   auto text = greedy["prompt_tokens"].get<std::vector<Token>>();
   session->rewind(0);
@@ -86,14 +86,14 @@ void expect_agreement(const fs::path& reference) {
   }
 }
 
-/// The references of a folder's architectures that this engine has.
+/// Returns the references in a folder whose architectures are supported.
 std::vector<fs::path> references_in(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const fs::path& path = entry.path();
     if (!path.filename().string().starts_with("reference") || path.extension() != ".json") continue;
     const Json json = Json::parse(std::ifstream(path));
-    // Rounded bounds of YaRN are what another engine makes of every file; the model was trained without.
+    // Another engine rounds YaRN's bounds for every file, but the model was trained without rounding.
     const bool rounds = json["arch"] == "gpt-oss" && path.filename() == "reference.json";
     const bool is_known = std::ranges::find(architectures(), json["arch"].get<std::string>(),
                                             &Architecture::name) != architectures().end();
@@ -117,7 +117,7 @@ TEST(FurtherReferences, OfTheExtraDataAgreeAtAllPositionsAndGreedily) {
   for (const fs::path& one : references_in(folder)) expect_agreement(one);
 }
 
-/// What both backends compute, with all in double precision in the reference.
+/// The reference backend in double precision agrees, too.
 TEST(FurtherReferences, AreTheReferenceBackendsToo) {
   for (const fs::path& one : references_in(source_folder() / "tests/data/arch2")) {
     const Json json = Json::parse(std::ifstream(one));

@@ -1,4 +1,4 @@
-// Sequences that begin alike share their blocks.
+// Sequences with a common prefix share its blocks.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// Two sequences that begin alike.
+/// Two sequences with a common prefix.
 struct SharingStores {
   static constexpr std::size_t rows = 150, blocks = 3;
 

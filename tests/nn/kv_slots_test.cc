@@ -1,4 +1,4 @@
-// Which tokens and nodes are in which slots of a cache: what a pass is told.
+// The assignment of tokens and nodes to slots of a cache, as a pass receives it.
 #include "spectr/nn/kv_slots.h"
 
 #include <gmock/gmock.h>
@@ -114,8 +114,8 @@ TEST(KvSlots, OfWhatIsRewoundTheLastTokenIsComputedAgain) {
   EXPECT_THAT(batch.slots, ElementsAre(2));
 }
 
-// Layers with a window of 100 keep 200 of the latest slots beside it: what was written last takes the place
-// of what lies 300 before it.
+// Layers with a window of 100 keep 200 more of the latest slots. So the newest slot
+// overwrites the one 300 before it.
 TEST(KvSlots, WhatAWindowNoLongerHoldsIsComputedAgainFromTheBeginning) {
   const auto after = [](std::size_t length, std::size_t rewound, std::size_t again = 0) {
     KvSlots slots(cache, 4, {100, 200});
@@ -144,7 +144,7 @@ TEST(KvSlots, WhatAWindowNoLongerHoldsIsComputedAgainFromTheBeginning) {
   EXPECT_EQ(after(1000, 250, 240), 240) << "begun again, all is there";
 }
 
-// Where recurrent layers go back further than asked for, the windows may not reach.
+// If recurrent layers roll back further than requested, the windows may no longer hold their slots.
 TEST(KvSlots, WhatRecurrentLayersComputeAgainNeedsItsWindowToo) {
   for (std::size_t rewound = 780; rewound < 1000; rewound += 7) {
     KvSlots slots(cache, 4, {100, 200, FrameCounts{1000, 64}});

@@ -11,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// What numbers become as q8_0.
+/// Returns numbers after rounding to q8_0.
 std::vector<float> kept(const std::vector<float>& x) {
   std::vector<std::int8_t> quants(x.size());
   const float scale = round_to_q8(x, quants);

@@ -155,8 +155,8 @@ TEST(ModelSpec, ReadsYarn) {
         .set("llama.attention.key_length", 8U)
         .set("llama.attention.value_length", 8U);
   };
-  // The first pair turns 16 / 2π times in the original context, the second a tenth of that: between beta_fast
-  // and beta_slow. Bounds are 8 ln(16 / 2πβ) / (2 ln 10000), rounded outwards: 0 and 1.
+  // In the original context the first pair rotates 16 / 2π times, the second a tenth of that: between
+  // beta_fast and beta_slow. The bounds are 8 ln(16 / 2πβ) / (2 ln 10000), rounded outwards: 0 and 1.
   const RopeSpec plain = rope_of(llama_of(yarn(), {.head_dim = 8}));
   EXPECT_EQ(plain.frequencies, (std::vector<float>{1.0F, 0.025F, 0.0025F, 0.00025F}));
   EXPECT_FLOAT_EQ(plain.magnitude, 0.1F * std::log(4.0F) + 1);
@@ -268,7 +268,7 @@ TEST(ModelSpec, RefusesScalesAndCapsOtherThanTheNeutralOnes) {
   };
   for (const auto& [name, neutral, other] :
        {Key{"attention.clamp_kqv", 0, 8}, Key{"attention.max_alibi_bias", 0, 8},
-        Key{"attention.scale", 0.5F, 0.25F},  // 1/√4 is what heads of four dimensions have anyway
+        Key{"attention.scale", 0.5F, 0.25F},  // 1/√4 is the default for heads of four dimensions
         Key{"attention.output_scale", 1, 2}, Key{"attention.temperature_scale", 0, 0.1F},
         Key{"attn_logit_softcapping", 0, 50}, Key{"final_logit_softcapping", 0, 30},
         Key{"embedding_scale", 1, 12}, Key{"residual_scale", 1, 0.22F}, Key{"logit_scale", 1, 0.0625F},
@@ -290,7 +290,7 @@ TEST(ModelSpec, AMissingKeyIsNamed) {
   }
 }
 
-// ggml-org/llama.cpp#25821: a table of 512 layers overflows. CVE-2024-8063: block_count 0.
+// ggml-org/llama.cpp#25821: a table of 512 layers overflows. CVE-2024-8063: block_count is 0.
 TEST(ModelSpec, TheBlockCountIsFrom1To512) {
   EXPECT_EQ(llama_of(tiny_llama().set("llama.block_count", 512U), {.layers = 512}).layers.size(), 512);
   for (const std::uint32_t count : {0U, 513U, 1U << 31, ~0U}) {
@@ -321,10 +321,10 @@ TEST(ModelSpec, EveryRealNumberIsWithinBounds) {
   for (const std::string name :
        {"attention.layer_norm_rms_epsilon", "rope.freq_base", "rope.scaling.factor"}) {
     for (const float value : {0.0F, -1.0F, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
-      if (value == 0.0F && name == "rope.scaling.factor") continue;  // is none
+      if (value == 0.0F && name == "rope.scaling.factor") continue;  // means none
       expect_error(tiny_llama().set("llama." + name, value), fmt::format("llama.{} is {}, but", name, value));
     }
-    for (const double tiny : {1e-300, 1e-45})  // of which one over it is no float
+    for (const double tiny : {1e-300, 1e-45})  // their reciprocals overflow f32
       expect_error(tiny_llama().set("llama." + name, tiny), "but must be from 1");
     expect_error(tiny_llama().set("llama." + name, "1"), fmt::format("llama.{} is a string", name));
   }

@@ -1,4 +1,4 @@
-// What a pass needs is planned when a session starts: passes ask for no memory.
+// The memory of passes is planned when a session starts: passes allocate nothing.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -16,10 +16,10 @@ namespace {
 
 constexpr NodeId nodes = 9;
 
-/// A text that grows by a path of four drafts and a token in each block.
+/// A text that grows by a path of four drafts and one more token per block.
 class GrowingText {
  public:
-  /// Scores the text with a chain of four tokens and one more below each of its nodes.
+  /// Scores the text with a chain of four tokens and one sibling of each of its nodes.
   void block(Session& session) {
     TokenTree tree(text_.back());
     for (NodeId above = TokenTree::root, i = 0; i < 4; ++i) {
@@ -53,7 +53,7 @@ TEST(Session, ScoresTextAndTreesWithoutAskingForMemory) {
       text.block(*session);
       return test::allocations() - before;
     };
-    EXPECT_GT(asked(), 0u);  // the first one grows what is kept
+    EXPECT_GT(asked(), 0u);  // the first pass grows recycled memory
     for (int i = 0; i < 10; ++i) EXPECT_EQ(asked(), 0u) << threads << " threads";
   }
 }
@@ -63,14 +63,14 @@ TEST(Batcher, ServeTextsWithoutAskingForMemory) {
   const auto model = test::RealModel::load(test::bundled_target, 2);
   const LanguageModel* const models[] = {model.transformer.get()};
   constexpr int texts = 2, first = 3, blocks = 10;
-  Batcher batcher(models, texts, {.patience = std::numeric_limits<double>::infinity()});  // for all
+  Batcher batcher(models, texts, {.patience = std::numeric_limits<double>::infinity()});  // waits for all
   std::size_t before = 0, after = 0;
   std::barrier together(texts);
   const auto write = [&](bool counts) {
     const auto session = batcher.start(*model, 128, nodes).value();
     const Batcher::ActiveSequence active(batcher);
     GrowingText text;
-    together.arrive_and_wait();  // both are active: every pass is for both
+    together.arrive_and_wait();  // both are active, so every pass includes both
     for (int i = 0; i < first; ++i) text.block(*session);
     together.arrive_and_wait();
     if (counts) before = test::allocations();

@@ -19,7 +19,7 @@ struct Profiled {
   PassProfile profile;
   std::unique_ptr<Session> session = model->start(0, 4, &profile).value();
 
-  /// One pass: the last token of a text of three and two drafts below it.
+  /// Scores one pass: the last token of a text of three, and two drafts after it.
   void score() {
     TokenTree tree(7);
     tree.child(TokenTree::root, 8);
@@ -45,7 +45,7 @@ TEST(PassProfile, CountsAllWeightsAndProductsOfAPassOnce) {
     products += total.work.macs;
   }
   EXPECT_EQ(bytes, static_cast<double>(run.model->weight_bytes()));
-  // Rows whose logits nobody asks for do not meet the head.
+  // Rows without requested logits skip the head.
   const auto head = static_cast<double>(run.model->vocabulary() * run.model->spec().width);
   EXPECT_EQ(products, 5.0 * (static_cast<double>(run.model->macs_per_token()) - head) + 3.0 * head);
 }
@@ -56,8 +56,8 @@ TEST(PassProfile, CountsTheKeysAndValuesThatRowsAttendTo) {
   const AttentionSpec& attention = *run.model->spec().layers.front().attention();
   const auto layers = static_cast<double>(run.model->spec().layers.size()),
              width = static_cast<double>(attention.head_dim);
-  // Quantised weights: keys and values are F16. The three tokens attend to 1, 2 and 3 places, the two
-  // drafts to 4 each.
+  // Quantized weights imply F16 keys and values. The three tokens attend to 1, 2 and 3
+  // positions, the two drafts to 4 each.
   EXPECT_EQ(run.profile[Operation::attention].work.macs,
             layers * 2.0 * width * static_cast<double>(attention.heads) * (1 + 2 + 3 + 4 + 4));
   EXPECT_EQ(run.profile[Operation::attention].work.bytes,
@@ -70,7 +70,7 @@ TEST(PassProfile, SumsWhatItsOperationsTook) {
   double all = 0.0, beside = 0.0;
   for (std::size_t i = 0; i < operation_count; ++i) {
     const PassProfile::Total& total = run.profile[static_cast<Operation>(i)];
-    const bool is_done = static_cast<Operation>(i) != Operation::experts;  // by this model
+    const bool is_done = static_cast<Operation>(i) != Operation::experts;  // dense models have none
     EXPECT_EQ(total.calls > 0, is_done) << name_of(static_cast<Operation>(i));
     all += total.seconds;
     if (total.formats.empty()) beside += total.seconds;
@@ -108,7 +108,7 @@ TEST(PassProfile, KnowsHowLongMemoryAndMultipliersAreBusy) {
   EXPECT_DOUBLE_EQ(work.multiplying_seconds(machine), 30.0 / 5.0 + 20.0 / 4.0);
 }
 
-// Rows read the experts that they have chosen, each once for all rows.
+// Rows read the experts that they select, each expert once for all rows.
 TEST(PassProfile, CountsTheExpertsThatRowsHaveChosen) {
   const RealModel model = RealModel::load("arch/qwen3moe-f32.gguf");
   PassProfile profile;

@@ -22,7 +22,7 @@ inline Row row_of(const Session& session, NodeId node) {
                     session.logits(node).values());
 }
 
-/// The logits after a text, computed by a fresh session in one pass.
+/// Returns the logits after a text, computed by a fresh session in one pass.
 inline Row alone(const Transformer& model, const std::vector<Token>& text) {
   const auto session = model.start(0, 1).value();
   EXPECT_TRUE(session->score(text, TokenTree(text.back())));
@@ -42,7 +42,7 @@ inline std::vector<Token> random_text(std::size_t length, std::size_t vocabulary
   return text;
 }
 
-/// A tree of n nodes: every node hangs below a random earlier one.
+/// Returns a tree of n nodes; the parent of each is a random earlier node.
 inline TokenTree random_tree(Token root, NodeId nodes, std::size_t vocabulary, std::uint32_t seed) {
   std::mt19937 random(seed);
   TokenTree tree(root);
@@ -59,8 +59,8 @@ inline std::vector<Token> text_at(const std::vector<Token>& text, const TokenTre
   return path;
 }
 
-/// Three texts of several lengths with trees, scored together: passes of many rows, which must have the bits
-/// that they have alone. Looks at every `step`-th node.
+/// Scores three texts of different lengths with trees together, in passes of many rows, and expects the bits
+/// of separate passes. Checks every `step`-th node.
 inline void expect_bits_alone_in_company(const Transformer& model, NodeId step = 1) {
   const std::size_t vocabulary = model.vocabulary();
   std::vector<std::vector<Token>> texts;

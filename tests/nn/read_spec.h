@@ -17,7 +17,7 @@ inline Result<ModelSpec> load(const GgufWriter& writer, const std::string& name 
   return read_model_spec(*file);
 }
 
-/// The spec of a file with all the tensors that go with its metadata.
+/// Returns the spec of a file with all tensors that its metadata requires.
 inline ModelSpec spec_of(const std::string& architecture, const GgufWriter& metadata,
                          const TinyShape& shape = {}) {
   const auto spec = load(with_tensors(metadata, tiny_tensors(architecture, shape)));

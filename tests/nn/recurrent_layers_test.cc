@@ -1,5 +1,5 @@
-// Layers that keep a state: whatever passes a text was cut into, whatever was drafted and taken back, rows
-// have the bits of a text that is read at once.
+// Recurrent layers: however a text is split into passes, and whatever is drafted and rolled back, rows have
+// the bits of a text that is read at once.
 #include <gtest/gtest.h>
 
 #include <memory>

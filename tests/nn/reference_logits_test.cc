@@ -33,7 +33,7 @@ std::string contents(const fs::path& path) {
   return out.str();
 }
 
-/// The numbers of `"key": [ … ]` in a JSON text.
+/// Returns the numbers of `"key": [ … ]` in a JSON text.
 std::vector<double> numbers(const std::string& json, const std::string& key) {
   std::vector<double> found;
   const std::size_t at = json.find("\"" + key + "\"");
@@ -60,7 +60,7 @@ std::vector<float> last_logits(const Transformer& model, const std::vector<Token
   return out;
 }
 
-/// |a − b| / |b|.
+/// Returns |a − b| / |b|.
 double relative_distance(const std::vector<float>& a, const std::vector<double>& b) {
   double difference = 0.0, norm = 0.0;
   for (std::size_t i = 0; i < b.size(); ++i) {
@@ -77,7 +77,7 @@ double tolerance(std::string name) {
   return 0.06;
 }
 
-/// The logits of a model after a text are those of the JSON file.
+/// Expects the logits of a model after a text to agree with those of the JSON file.
 void expect_agreement(const fs::path& file, const fs::path& reference, const LoadOptions& options = {}) {
   const std::string name = reference.stem().string(), json = contents(reference);
   ThreadPool pool(2);
@@ -90,7 +90,7 @@ void expect_agreement(const fs::path& file, const fs::path& reference, const Loa
   testing::Test::RecordProperty(name, std::to_string(distance));
 }
 
-/// The project's own references: of every architecture and every stored format.
+/// Returns the project's own references, of every architecture and every stored format.
 std::vector<fs::path> own_references() {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(find_data("arch/qwen3-f32.json")->parent_path())) {
@@ -106,7 +106,7 @@ TEST_P(OwnReference, LogitsAgree) {
   expect_agreement(fs::path(GetParam()).replace_extension(".gguf"), GetParam());
 }
 
-// With the weights that the file's formats define, and nothing else rounded.
+// Uses the weights that the file's formats define; nothing else is rounded.
 TEST_P(OwnReference, LogitsOfTheReferenceBackendAgreeToThePrecisionOfTheFile) {
   const std::string json = contents(GetParam());
   for (const auto kind : {ReferenceBackend::Precision::f64, ReferenceBackend::Precision::f32}) {
@@ -136,7 +136,7 @@ TEST(OwnReferences, AreOfEveryArchitectureAndFormat) {
       architectures_left.erase(read_model_spec(Gguf::open(entry.path()).value()).value().architecture);
     }
   }
-  // Read as the architectures of the same text models.
+  // These are read like the architectures of the corresponding text models.
   for (const char* alias : {"qwen2vl", "qwen3vl", "qwen3vlmoe"}) architectures_left.erase(alias);
   const auto strike_off = [&](const fs::path& model) {
     const ModelSpec spec = read_model_spec(Gguf::open(model).value()).value();
@@ -144,7 +144,7 @@ TEST(OwnReferences, AreOfEveryArchitectureAndFormat) {
     for (const WeightSpec& weight : spec.weights) formats_left.erase(weight.type);
   };
   for (fs::path path : own_references()) strike_off(path.replace_extension(".gguf"));
-  // What the script has no reader for (format_references_test.cc).
+  // The script has no reader for these (format_references_test.cc).
   for (const char* one : {"formats/model-Q1_0-pure.gguf", "formats/model-Q2_0-pure.gguf"})
     strike_off(*find_data(one));
   EXPECT_THAT(architectures_left, testing::IsEmpty());
@@ -157,13 +157,13 @@ TEST(ReferenceLogits, AgreeForEveryArchitectureAndFormat) {
   std::size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(*folder)) {
     expect_agreement(folder->parent_path() / "arch" / entry.path().filename().replace_extension(".gguf"),
-                     entry.path(), {{KvType::f32, KvType::f32}});  // as the other engine's
+                     entry.path(), {{KvType::f32, KvType::f32}});  // as in the other engine
     ++compared;
   }
   EXPECT_GE(compared, 22u);
 }
 
-/// A greedy text: the prompt's ids, then id and logit of every token.
+/// A greedy text: the prompt's ids, then the id and logit of every token.
 struct GoldenText {
   std::string prompt;
   std::vector<Token> prompt_tokens;
@@ -193,8 +193,8 @@ std::vector<GoldenText> read_golden(const fs::path& path) {
   return texts;
 }
 
-/// Greedy decoding along a golden text. Where two tokens are as good as equal the golden one goes on. The
-/// golden engine's cache holds half precision: its logits are off by up to 0.08.
+/// Decodes greedily along a golden text. If two tokens are nearly equal, the golden one is taken. The golden
+/// engine's cache is in half precision, so its logits are off by up to 0.08.
 void expect_greedy(const Transformer& model, const GoldenText& golden, const std::string& what) {
   std::vector<Token> text = golden.prompt_tokens;
   const auto session = model.start(text.size() + golden.steps.size(), 1).value();

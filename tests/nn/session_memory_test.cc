@@ -1,4 +1,4 @@
-// Keys and values take memory as the text grows, and what the system has not got is an error.
+// The KV cache takes memory as the text grows; running out of memory is an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 constexpr std::int64_t megabyte = 1 << 20;
 
-/// Bytes of this program that are in memory; 0 where the system does not say.
+/// Returns this program's resident bytes; 0 if the system does not report them.
 std::int64_t resident() {
   std::int64_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
@@ -51,7 +51,7 @@ TEST(KvStore, TakesMemoryAsSlotsAreWritten) {
   EXPECT_GT(resident() - before, 250 * megabyte);
 }
 
-/// The tensors of the layer that a tiny_llama() lacks.
+/// Adds the tensors of the layer that a tiny_llama() lacks.
 void add_layer(GgufWriter& file, std::uint64_t ffn) {
   const auto add = [&file](std::string_view part, std::vector<std::uint64_t> shape) {
     file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = std::move(shape)});
@@ -64,7 +64,7 @@ void add_layer(GgufWriter& file, std::uint64_t ffn) {
 
 TEST(Session, OfALongContextTakesMemoryAsTheTextGrows) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
-  GgufWriter file = tiny_llama();  // keys and values of 256 MiB, and 64 MiB of scores for each thread
+  GgufWriter file = tiny_llama();  // a KV cache of 256 MiB, and 64 MiB of scores per thread
   file.set("llama.context_length", 1U << 22);
   add_layer(file, 16);
   const std::vector<std::byte> bytes = file.bytes();
@@ -79,7 +79,7 @@ TEST(Session, OfALongContextTakesMemoryAsTheTextGrows) {
 
 TEST(Session, OfAWideModelTakesMemoryForTheRowsOfItsPasses) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
-  constexpr std::uint32_t ffn = 1 << 18;  // two numbers for each of them in 128 rows are 256 MiB
+  constexpr std::uint32_t ffn = 1 << 18;  // two numbers for each of these, in 128 rows, take 256 MiB
   GgufWriter file = tiny_llama();
   file.set("llama.feed_forward_length", ffn);
   add_layer(file, ffn);
@@ -93,7 +93,7 @@ TEST(Session, OfAWideModelTakesMemoryForTheRowsOfItsPasses) {
   EXPECT_LT(resident() - before, 48 * megabyte);
 }
 
-// More than the addresses of a process.
+// The cache would exceed the address space of a process.
 constexpr std::uint64_t context = 1 << 24, layers = 512, head_dim = 4096;
 
 TEST(KvStore, ThrowsWhereThereIsNoMemory) {
@@ -102,7 +102,7 @@ TEST(KvStore, ThrowsWhereThereIsNoMemory) {
   EXPECT_THROW(KvStore(layout, CacheSize{context, context}, pool), std::bad_alloc);
 }
 
-/// A llama of width 1 with keys and values of 256 TiB.
+/// Returns a llama of width 1 with a KV cache of 256 TiB.
 std::vector<std::byte> greedy_llama() {
   GgufWriter file = tiny_llama();
   file.set("llama.context_length", context)

@@ -1,4 +1,4 @@
-// How small a draft model may be is tried.
+// Tests of the trial that finds how small a draft model can be.
 #include "spectr/engine/costs/slim_trial.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(SlimTrial, ComparesTheFileWithWhatCanBeMadeOfIt) {
     EXPECT_LT(trial.acceptance, 1.0);
     EXPECT_GT(trial.speedup, 0.0);
   }
-  // All 4,096 tokens are among the first 32,768, so that nothing but the weights differs.
+  // All 4,096 tokens are among the first 32,768, so only the weights differ.
   EXPECT_EQ(tried[2].acceptance, tried[1].acceptance);
   EXPECT_LT(tried[1].acceptance, tried.front().acceptance + 0.02);
 }

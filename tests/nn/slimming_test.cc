@@ -25,8 +25,8 @@ using testing::HasSubstr;
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
 
-/// A head with the embedding's matrix, one of its own, one of F16, one in a file of many formats, and one
-/// whose logits are capped.
+/// A head tied to the embedding, one with its own matrix, one in F16, one in a file of many
+/// formats, and one with capped logits.
 const std::string files[] = {"models/stories260K-f32.gguf", "arch/gptneox-f32.gguf",
                              "models/spectr-stories-draft-0.3m-f16.gguf", "arch/llama-formats-32.gguf",
                              "arch/gemma2-f32.gguf"};
@@ -39,15 +39,15 @@ std::unique_ptr<Transformer> load(const std::string& name, const Slimming& slimm
       .value();
 }
 
-/// Every third token.
+/// Returns every third token.
 std::vector<Token> thirds(std::size_t vocabulary) {
   std::vector<Token> tokens;
   for (std::size_t token = 0; token < vocabulary; token += 3) tokens.push_back(static_cast<Token>(token));
   return tokens;
 }
 
-// Rows of the shortlist's matrix are computed as they were in the whole one. Those of the sequence's own
-// tokens are not rounded, nor is what they are multiplied with.
+// Rows of the shortlist's matrix are computed as in the full matrix. For the sequence's own tokens, neither
+// weights nor activations are rounded.
 TEST(Slimming, AShortlistHasTheLogitsOfItsTokensAndOfTheSequencesOwn) {
   ThreadPool pool(2);
   for (const std::string& file : files) {
@@ -89,7 +89,7 @@ TEST(Slimming, TheReferenceBackendComputesTheSame) {
   }
 }
 
-// A row is a function of its own sequence: whatever the session saw before, and of nodes of a tree.
+// A row depends on its own sequence only, not on what the session computed before or on a tree's nodes.
 TEST(Slimming, TokensOfARewoundTextAreForgotten) {
   ThreadPool pool(2);
   const std::string& file = files[0];
@@ -101,7 +101,7 @@ TEST(Slimming, TokensOfARewoundTextAreForgotten) {
   mixed.insert(mixed.end(), other.begin(), other.begin() + 10);
   session->rewind(10);
   TokenTree tree(mixed.back());
-  const NodeId child = tree.child(TokenTree::root, 4);  // in a tree a token is not the sequence's yet
+  const NodeId child = tree.child(TokenTree::root, 4);  // a token in a tree is not part of the sequence yet
   ASSERT_TRUE(session->score(mixed, tree));
   EXPECT_EQ(row_of(*session, TokenTree::root), alone(*slim, mixed));
   EXPECT_EQ(row_of(*session, child)[4], nothing);

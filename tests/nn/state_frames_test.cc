@@ -1,4 +1,4 @@
-// Which states of recurrent layers a pass is told to read, to compute and to keep.
+// The states of recurrent layers that a pass reads, computes and keeps.
 #include "spectr/nn/state_frames.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ std::vector<Token> text_of(std::size_t length) {
   return text;
 }
 
-/// The passes that read a text, the last of them.
+/// Plans the passes that read a text, and returns the last one.
 PassBatch read(KvSlots& slots, const std::vector<Token>& text) {
   PassBatch batch;
   do batch.clear();
@@ -77,7 +77,7 @@ TEST(StateFrames, BranchesThatPassTheGridHaveStatesOfTheirOwnWhichAreNotKept) {
   tree.child(b, 5);
   PassBatch batch;
   slots.plan(text, tree, batch);
-  // Position 15 is that of a and b; behind them the states of both branches.
+  // Position 15 is that of a and b; the rows after them use the states of both branches.
   EXPECT_THAT(std::vector(batch.row_states.begin() + 15, batch.row_states.end()), ElementsAre(0, 0, 1, 2, 2));
   ASSERT_EQ(batch.states.size(), 3U);
   EXPECT_EQ(batch.states[1].from, 0);
@@ -85,7 +85,7 @@ TEST(StateFrames, BranchesThatPassTheGridHaveStatesOfTheirOwnWhichAreNotKept) {
   EXPECT_EQ(batch.states[1].keep, -1);
   EXPECT_EQ(batch.states[2].keep, -1);
 
-  // The accepted branch is text now: its state is computed once more, and kept.
+  // The accepted branch is now text: its state is computed again, and kept.
   slots.keep(std::vector<NodeId>{b, 5});
   std::vector<Token> longer = text;
   longer.insert(longer.end(), {2, 5, 7});
@@ -147,14 +147,14 @@ TEST(StateFrames, WhatAPassThatFailedWasToKeepIsNotReliedOn) {
   read(slots, text_of(40));
   PassBatch batch;
   slots.plan(text_of(60), TokenTree(text_of(60).back()), batch);
-  slots.rewind(40);  // as after a failure
+  slots.rewind(40);  // as after a failed pass
   const PassBatch again = read(slots, text_of(60));
   EXPECT_EQ(again.states.back().grid, 48);
   EXPECT_GE(again.states.back().from, 0) << "computed again";
 }
 
-// Whatever is read, taken back and accepted: states come in order, each behind what it needs, and what is
-// read from a frame was written to it last for the same position.
+// Whatever is read, rolled back and accepted: each state comes after those it needs, and a frame that is read
+// was last written for the same position.
 TEST(StateFrames, NeverReadsAFrameThatHoldsSomethingElse) {
   KvSlots slots = recurrent_slots();
   std::vector<int> held(StateFrames::max_frames, 0);

@@ -26,8 +26,8 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-// A row's sums run in the same order whatever else is in the pass and wherever its ancestors' keys lie, so a
-// node's logits are those of a pass of its own text, bit by bit.
+// A row's sums have the same order whatever else is in the pass and wherever its ancestors' keys are stored,
+// so a node's logits have the bits of a separate pass over its own text.
 class TreesOf : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(TreesOf, NodesHaveTheLogitsOfSeparatePasses) {
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "arch2/gpt-oss/model.gguf"),
     test_name);
 
-// Kept paths move to the end of the text. The models have a ring of slots, sinks, latent keys.
+// Kept paths are moved to the end of the text. The models have ring buffers of slots, sinks, latent keys.
 TEST(Trees, HaveTheLogitsOfSeparatePassesWhateverKeysAndValuesAreKeptAs) {
   constexpr KvType f32 = KvType::f32, f16 = KvType::f16, q8 = KvType::q8_0;
   for (const std::string_view file :
@@ -126,7 +126,7 @@ TEST_F(OnTheTinyModel, KeptPathsBecomeText) {
   for (std::uint32_t block = 0; block < 8; ++block) {
     const TokenTree tree = random_tree(text.back(), 16, v_, block);
     ASSERT_TRUE(session_->score(text, tree));
-    // Any node may end the path; node 0 keeps nothing.
+    // Any node can end the path; node 0 keeps nothing.
     const NodeId end = static_cast<NodeId>((5 * block) % 16);
     session_->keep(tree.path(end));
     text = text_at(text, tree, end);
@@ -168,7 +168,7 @@ TEST_F(OnTheTinyModel, ScoringAgainGivesTheSame) {
   const Row once = score(text);
   EXPECT_EQ(score(text), once);
   session_->keep({});
-  EXPECT_EQ(score(text), once);  // only the keys are left: the last token is computed again
+  EXPECT_EQ(score(text), once);  // only its keys remain: the last token is computed again
 }
 
 TEST_F(OnTheTinyModel, RewindForgetsTheRest) {
@@ -181,7 +181,7 @@ TEST_F(OnTheTinyModel, RewindForgetsTheRest) {
     mixed.insert(mixed.end(), other.begin(), other.end());
     EXPECT_EQ(score(mixed), alone(*model_, mixed)) << kept;
   }
-  session_->rewind(1000);  // not beyond what is there
+  session_->rewind(1000);  // clamped to the current length
   EXPECT_EQ(session_->length(), 30u);
 }
 
@@ -191,7 +191,7 @@ TEST_F(OnTheTinyModel, TheContextIsNeverExceeded) {
   const std::vector<Token> nine(text.begin(), text.end() - 1);
   TokenTree tree(nine.back());
   const NodeId child = tree.child(TokenTree::root, 5);
-  EXPECT_TRUE(session->score(nine, tree));  // 9 + 1 = 10
+  EXPECT_TRUE(session->score(nine, tree));  // the maximum: 9 + 1 = 10
   EXPECT_EQ(row_of(*session, child), alone(*model_, text_at(nine, tree, child)));
   tree.child(child, 6);
   const auto failed = session->score(nine, tree);
@@ -222,7 +222,7 @@ TEST(LongTexts, AreComputedAsIfTheModelHadBeenTrainedForThem) {
   const auto short_one = load(bytes);
   std::string longer = bytes;
   const std::string key = "llama.context_length";
-  longer[longer.find(key) + key.size() + 4 + 1] = 4;  // 1,024 instead of 512, behind the type of a number
+  longer[longer.find(key) + key.size() + 4 + 1] = 4;  // 1,024 instead of 512, after the value's type
   const auto long_one = load(longer);
   ASSERT_EQ(long_one->context(), 1024u);
 
@@ -249,7 +249,7 @@ TEST_F(OnTheTinyModel, TokensOutsideTheVocabularyAreErrors) {
     ASSERT_FALSE(failed);
     EXPECT_THAT(failed.error().message, HasSubstr("token " + std::to_string(bad)));
   }
-  EXPECT_TRUE(session_->score(std::vector{5, 6}, TokenTree(6)));  // the session is as good as new
+  EXPECT_TRUE(session_->score(std::vector{5, 6}, TokenTree(6)));  // the session is still usable
 }
 
 TEST_F(OnTheTinyModel, MistakesOfTheCallerAreFoundOut) {
@@ -257,7 +257,7 @@ TEST_F(OnTheTinyModel, MistakesOfTheCallerAreFoundOut) {
   EXPECT_THROW(std::ignore = session_->score(std::vector{5, 6}, TokenTree(7)), BrokenContract);
   TokenTree tree(6);
   for (Token token = 10; token < 30; ++token) tree.child(TokenTree::root, token);
-  EXPECT_THROW(std::ignore = session_->score(std::vector{5, 6}, tree), BrokenContract);  // 21 nodes of 16
+  EXPECT_THROW(std::ignore = session_->score(std::vector{5, 6}, tree), BrokenContract);  // 21 > 16 nodes
   EXPECT_THROW(session_->logits(0), BrokenContract);
   score({5, 6});
   EXPECT_THROW(session_->logits(1), BrokenContract);
@@ -272,7 +272,7 @@ TEST_F(OnTheTinyModel, DraftsOfALargerVocabularyAreAnError) {
 }
 
 TEST(Threads, DoNotChangeABit) {
-  // Five threads share the queries of two rows in threes, which are no whole heads of keys.
+  // Five threads share the queries of two rows in groups of three, which do not align with key heads.
   for (std::string_view name : {bundled_target, tiny_target}) {
     for (const std::size_t nodes : {2, 13}) {
       std::vector<Row> rows;
@@ -283,7 +283,7 @@ TEST(Threads, DoNotChangeABit) {
         const auto session = model->start(0, nodes).value();
         ASSERT_TRUE(session->score(text, tree));
         session->rewind(text.size() - 1);
-        ASSERT_TRUE(session->score(text, tree));  // the nodes alone
+        ASSERT_TRUE(session->score(text, tree));  // only the nodes
         Row all;
         for (NodeId node = 0; node < tree.size(); ++node) {
           const Row row = row_of(*session, node);
@@ -296,7 +296,7 @@ TEST(Threads, DoNotChangeABit) {
   }
 }
 
-// A text that has grown takes its tree anew, though nothing was kept of the last one.
+// A text that has grown gets a new tree, even if nothing of the previous one was kept.
 TEST_F(OnTheTinyModel, EveryNodeOfAGrownTextsTreeIsChecked) {
   const std::vector<Token> text = random_text(6, v_, 4);
   const auto begin = std::span(text).first(5);
@@ -320,7 +320,7 @@ TEST(Sessions, OfOneModelKeepTheirTextsApart) {
   EXPECT_EQ(row_of(*two, 0), alone(*model, b));
 }
 
-/// Passes that run out of memory once they have begun, where `fails` says so.
+/// Ops whose passes run out of memory after they have begun, if `fails` is set.
 class FailingOps final : public ForwardingOps {
  public:
   FailingOps(std::unique_ptr<Ops> ops, const bool* fails) : ForwardingOps(std::move(ops)), fails_(fails) {}
@@ -349,7 +349,7 @@ TEST_F(OnTheTinyModel, ATextIsAsItWasAfterAPassThatFailed) {
   ASSERT_TRUE(session->score(begin, tree));
   ASSERT_LT(far, near);
   session->keep(
-      std::vector<NodeId>{near});  // whose keys and values move with the next pass, also with one that fails
+      std::vector<NodeId>{near});  // its keys and values are moved by the next pass, even by one that fails
   fails = true;
   EXPECT_THROW((void)session->score(text, random_tree(text.back(), 8, v_, 2)), std::bad_alloc);
   EXPECT_EQ(session->length(), begin.size() + 1);

@@ -1,4 +1,4 @@
-// One model for several sequences: from several threads, several in a pass, with keys and values of any type.
+// One model for several sequences: from several threads, several per pass, with all types of keys and values.
 #include "spectr/nn/transformer.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
-// Passes of one model, and of models with the same threads, follow one another.
+// Passes of one model, and of models with the same threads, are serialized.
 TEST(Transformer, MayBeUsedFromSeveralThreads) {
   const RealModel model = RealModel::load(tiny_target, 2);
   const auto draft = load_model(*find_data(tiny_draft), *model.pool).value();
@@ -54,7 +54,7 @@ TEST(Transformer, MayBeUsedFromSeveralThreads) {
   }
 }
 
-// Several sequences in one pass get what they get alone, and what ends one does not end the others.
+// Sequences in one pass get the results of separate passes, and an error of one does not affect the others.
 TEST(Transformer, ScoresSequencesTogetherAsAlone) {
   const RealModel model = RealModel::load(tiny_target);
   const std::size_t v = model->vocabulary();
@@ -66,7 +66,7 @@ TEST(Transformer, ScoresSequencesTogetherAsAlone) {
     texts.push_back(random_text(20 + 40 * i, v, i));
     trees.push_back(random_tree(texts[i].back(), 6, v, i));
   }
-  texts[2][5] = static_cast<Token>(v);  // which the model does not have
+  texts[2][5] = static_cast<Token>(v);  // not in the model's vocabulary
   std::vector<Scoring> scorings;
   for (std::size_t i = 0; i < 4; ++i) scorings.push_back({sessions[i].get(), texts[i], &trees[i]});
   const auto all_over = [&] { return std::ranges::all_of(scorings, &Scoring::is_over); };
@@ -85,7 +85,7 @@ TEST(Transformer, ScoresSequencesTogetherAsAlone) {
   }
 }
 
-// Keys and values that come from rounded weights are less exact than F16 is; who wants it otherwise says so.
+// Keys and values of quantized weights are less exact than F16; the default can be overridden.
 TEST(Transformer, StoresKeysAndValuesAsItsWeightsAre) {
   const KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
   ThreadPool pool(1);
@@ -100,7 +100,7 @@ TEST(Transformer, StoresKeysAndValuesAsItsWeightsAre) {
   EXPECT_EQ(kv_of(tiny_target, {{{}, KvType::f16}}), (KvTypes{KvType::f32, KvType::f16}));
 }
 
-/// Passes of several sequences that run out of memory once they have begun.
+/// Ops whose passes of several sequences run out of memory after they have begun.
 class NoMemoryForTwo final : public ForwardingOps {
  public:
   using ForwardingOps::ForwardingOps;

@@ -1,4 +1,4 @@
-// A file's tensors must be there in the shapes that its metadata ask for.
+// A file's tensors must exist with the shapes that its metadata requires.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Tensors llama_and(const WrittenTensor& tensor) {
   return all;
 }
 
-/// "" where the model loads.
+/// Returns the error, or "" if the model loads.
 std::string load_error(const Tensors& tensors, GgufWriter writer = tiny_llama()) {
   const auto bytes = with_tensors(std::move(writer), tensors).bytes();
   auto file = Gguf::parse(bytes, "tiny.gguf");
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Families, WeightsOf,
                            return name;
                          });
 
-// Of files of all further families: each of their tensors is asked for, and none that is not known passes.
+// For files of all further families, each tensor is required, and unknown tensors are refused.
 TEST(Weights, OfFurtherFamiliesAreAllAskedFor) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(source_folder() / "tests/data/arch2")) {
@@ -116,7 +116,7 @@ TEST(Weights, OfFurtherFamiliesAreAllAskedFor) {
       text[at] = 'x';
       const auto refused = read();
       ASSERT_FALSE(refused) << entry.path() << " without " << name;
-      // Where a file may have another tensor instead, that one is missing.
+      // If a file may have an alternative tensor, the error says that the alternative is missing.
       EXPECT_THAT(refused.error().message,
                   testing::AnyOf(testing::EndsWith(" is missing"), HasSubstr("tensor \"x" + name.substr(1))));
       text[at] = name.front();
@@ -140,7 +140,7 @@ TEST(Weights, ExpertsAreAsManyAsTheKeysSay) {
             "tiny.gguf: tensor blk.0.ffn_gate_inp.weight is 5 × 8, expected 4 × 8");
   tensors = tiny_tensors("qwen3moe");
   for (WrittenTensor& tensor : tensors) {
-    if (tensor.name == "blk.0.ffn_up_exps.weight") tensor.shape = {8, 32, 2};  // of as many numbers
+    if (tensor.name == "blk.0.ffn_up_exps.weight") tensor.shape = {8, 32, 2};  // the same number of elements
   }
   EXPECT_EQ(
       load_error(tensors, tiny_model("qwen3moe")),
@@ -168,7 +168,7 @@ TEST(Weights, AFormatThatIsNotSupportedIsNamed) {
   EXPECT_THAT(error, testing::EndsWith(", BF16, TQ1_0, TQ2_0, MXFP4, Q1_0, Q2_0"));
 }
 
-/// Kilobytes of a file that the memory of this process holds.
+/// Returns how many kilobytes of a file are resident in this process.
 std::size_t resident(const std::filesystem::path& path) {
   std::ifstream maps("/proc/self/smaps");
   std::size_t kilobytes = 0;

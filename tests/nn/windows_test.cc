@@ -1,5 +1,5 @@
-// Layers that see a window of the text keep a ring of slots. Whatever was overwritten, rows have the bits of
-// a session that keeps everything.
+// Layers with a window keep a ring buffer of slots. Whatever was overwritten, rows have the bits
+// of a session that keeps everything.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 using namespace test;
 
 constexpr std::size_t nodes = 12, length = 700;
-// Window and rows in flight, and what may be taken back; see Transformer::cache_size.
+// The window, rows in flight, and spare slots for rollbacks; see Transformer::cache_size.
 constexpr std::size_t kept = KvSlots::text_rows + nodes + KvSlots::spare_slots;
 
 class Windows : public testing::TestWithParam<const char*> {

@@ -1,4 +1,4 @@
-// A conversation on a terminal: keys, colours, and what is left of the terminal afterwards.
+// A chat on a terminal: keys, colours, and the terminal's state afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <termios.h>
@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What the keys of a terminal send.
+// The bytes that a terminal sends for these keys.
 const std::string up = "\033[A", down = "\033[B", right = "\033[C", left = "\033[D", home = "\033[H",
                   end = "\033[F", del = "\033[3~", backspace = "\177", enter = "\r", ctrl_c = "\003",
                   ctrl_d = "\004", ctrl_r = "\022", ctrl_z = "\032";
@@ -48,12 +48,12 @@ class ChatTerminal : public testing::Test {
   static Arguments chat(const Arguments& more = {}) {
     return Arguments{"chat", "-m", target(), "--method", "plain", "-n", "2", "--seed", "3"} + more;
   }
-  /// Returns whether the program reads keys at its prompt. Until then, which may be a moment after the prompt is
-  /// shown, the terminal itself acts on Ctrl-C.
+  /// Returns true once the program reads keys at its prompt. Until then, possibly a moment after the prompt
+  /// appears, the terminal itself handles Ctrl-C.
   static bool reads_keys(TerminalProgram& run) {
     return run.shows("> ") && comes_true([&] { return run.settings().c_cc[VINTR] == _POSIX_VDISABLE; });
   }
-  /// What the user said when these keys were typed at the prompt.
+  /// Returns the user's messages after these keys were typed at the prompt.
   std::vector<std::string> said(const std::string& keys,
                                 const std::map<std::string, std::string>& more = {}) const {
     const fs::path saved = folder_ / "saved.json";

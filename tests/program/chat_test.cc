@@ -1,4 +1,4 @@
-// A conversation on the terminal: a message in, an answer out.
+// A chat on the terminal: messages in, answers out.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace spectr::test {
 namespace {
 
 Outcome talk(const std::string& lines, const Arguments& more = {}) {
-  // K and L are given: by costs they may change, and these may be said to be of a busy machine.
+  // K and L are fixed, because otherwise measured costs select them, which can warn of a busy machine.
   const Arguments chat = {"chat", "-m",       target(), "-md", draft(), "-n", "12", "--seed",
                           "3",    "--method", "spectr", "-K",  "4",     "-L", "4"};
   return spectr(chat + more, {.input = lines});
@@ -60,7 +60,7 @@ TEST(Chat, TakesMessagesOfSeveralLines) {
   EXPECT_NE(fenced.out, talk("Tom had\na ball.\n").out);
 }
 
-/// The conversation that `/save` writes behind these lines.
+/// Returns the conversation that `/save` writes after these lines.
 Json saved(const std::string& lines, const Arguments& more = {}) {
   const TemporaryFile file("");
   const Outcome ran = talk(lines + "/save " + file.path() + "\n", more);
@@ -213,7 +213,7 @@ TEST(Chat, AnAnswerWithoutNumbersEndsNothing) {
   std::ostringstream file;
   file << std::ifstream(target(), std::ios::binary).rdbuf();
   std::string bytes = file.str();
-  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // of its last tensor: no numbers
+  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // the last tensor becomes NaN
   const TemporaryFile broken(bytes);
   const Outcome ran = talk("Tom had a ball.\nThen a dog came.\n/stats\n", {"-m", broken.path()});
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -1,4 +1,4 @@
-// What the commands print, as scripts rely on it.
+// The output of the commands on which scripts rely.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-/// The output of a command that works.
+/// Returns the output of a command, which must succeed.
 std::string output(const Arguments& arguments, const Surroundings& where = {}) {
   const Outcome ran = test::spectr(arguments, where);
   EXPECT_EQ(ran.status, 0) << ran.err;
   return ran.out;
 }
 
-/// Exactly one JSON object is on stdout.
+/// Returns stdout, which must be exactly one JSON object.
 Json json(const Arguments& arguments, const Surroundings& where = {}) {
   const std::string text = output(arguments, where);
   EXPECT_THAT(text, StartsWith("{"));
@@ -38,7 +38,7 @@ std::vector<std::string> keys(const Json& object) {
   return names;
 }
 
-/// Without these a text depends on what passes cost, which is measured.
+/// Without these arguments a text depends on measured costs of passes.
 const Arguments named = {"--method", "spectr", "-K", "2", "-L", "4"};
 
 Arguments story(const Arguments& more = {}, const char* seed = "1") {
@@ -107,11 +107,11 @@ TEST(Generate, CompareAddsPlainDecoding) {
   const Json out = json(story({"--compare"}));
   EXPECT_THAT(keys(out["compare"]), UnorderedElementsAre("tokens_per_second", "speedup"));
   EXPECT_GT(out["compare"]["tokens_per_second"].get<double>(), 0.0);
-  EXPECT_EQ(out["tokens"], json(story())["tokens"]);  // and changes nothing
+  EXPECT_EQ(out["tokens"], json(story())["tokens"]);  // --compare changes no tokens
 }
 
 TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
-  const Arguments fixed = {"--method", "spectr", "-K", "2", "-L", "3"};  // by costs they may change
+  const Arguments fixed = {"--method", "spectr", "-K", "2", "-L", "3"};  // else selected by measured costs
   const Json out = json(story(fixed + Arguments{"--profile"}));
   const Json& profile = out["profile"];
   EXPECT_THAT(keys(profile),
@@ -129,7 +129,7 @@ TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
     }
     EXPECT_NEAR(model["seconds"].get<double>(), seconds, 1e-9);
   }
-  EXPECT_EQ(out["tokens"], json(story(fixed))["tokens"]);  // and changes nothing
+  EXPECT_EQ(out["tokens"], json(story(fixed))["tokens"]);  // --profile changes no tokens
 }
 
 TEST(Generate, EveryMethodRuns) {
@@ -170,7 +170,7 @@ TEST(Generate, ShowHasThreeColoursAndALegend) {
       generate() + Arguments{"-p", "Once upon a time", "-n", "40", "--seed", "1"} + named;
   const std::string shown = output(arguments + Arguments{"--show"});
   for (const char* word : {"draft", "correction", "bonus"}) EXPECT_THAT(shown, HasSubstr(word));
-  // Without its escapes it ends in the text itself.
+  // After its escape sequences are removed, it ends with the text itself.
   std::string bare;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (shown[i] == '\033') {
@@ -196,7 +196,7 @@ TEST(Generate, ANegativeSeedIsRandomAndPrinted) {
   EXPECT_NE(first["seed"], second["seed"]);
   EXPECT_NE(first["seed"], third["seed"]);
   const std::string seed = std::to_string(first["seed"].get<std::uint64_t>());
-  EXPECT_EQ(json(random + Arguments{"--seed", seed})["tokens"], first["tokens"]);  // replayable
+  EXPECT_EQ(json(random + Arguments{"--seed", seed})["tokens"], first["tokens"]);  // reproducible
 }
 
 TEST(Generate, ZeroTokensAreNoText) {
@@ -240,7 +240,7 @@ TEST(Generate, StopWordsEndTheTextBeforeThem) {
     EXPECT_EQ(out["stop_reason"], "word");
     EXPECT_EQ(out["tokens"].size(), out["stats"]["generated"]);
     EXPECT_EQ(out["tokens"].size(), out["token_sources"].size());
-    // On screen, too, nothing of the word appears.
+    // The terminal output does not contain the word, either.
     const Outcome shown = test::spectr({"generate", "-m", target(), "-md", draft(), "--temp", "0", "-p",
                                         "Once upon a time, there was a little", "-n", "60", "-r", "Lily",
                                         "--method", method, "--no-display-prompt"});
@@ -248,7 +248,7 @@ TEST(Generate, StopWordsEndTheTextBeforeThem) {
   }
   const Json two_words = json(greedy + Arguments{"--reverse-prompt", "ily. S"});
   EXPECT_EQ(two_words["text"], text.substr(0, text.find("ily. S")));
-  EXPECT_EQ(json(greedy + Arguments{"-r", ""})["text"], text);  // the empty word stops nothing
+  EXPECT_EQ(json(greedy + Arguments{"-r", ""})["text"], text);  // an empty word does not stop
 }
 
 TEST(Generate, AliasesOfFlagsMeanTheSame) {
@@ -282,7 +282,7 @@ TEST(Generate, EnvironmentVariablesStandForFlags) {
                                  "-m",       target(), "-md",     draft(),  "-L",      "2",
                                  "-n",       "9",      "-c",      "100",    "--temp",  "0.5",
                                  "--top-k",  "7",      "--top-p", "0.9",    "--min-p", "0.01"})["tokens"]);
-  EXPECT_EQ(json(short_form + Arguments{"-n", "4"}, where)["tokens"].size(), 4u);  // the flag wins
+  EXPECT_EQ(json(short_form + Arguments{"-n", "4"}, where)["tokens"].size(), 4u);  // the flag overrides it
 }
 
 TEST(Generate, UsesTheBundledPairFromAnyFolder) {

@@ -1,4 +1,4 @@
-// `generate --compare`: any method beside plain decoding.
+// `generate --compare`: any method compared with plain decoding.
 #include <string>
 
 #include "tests/program/spectr.h"

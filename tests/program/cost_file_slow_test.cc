@@ -1,4 +1,4 @@
-// Where the costs that `auto` goes by are kept.
+// The file with the costs that `auto` uses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class CostFile : public testing::Test {
   }
   ~CostFile() override { std::filesystem::remove_all(folder_); }
 
-  /// The file that is used where none is named.
+  /// Returns the default path of the file.
   std::string path() const { return folder_ / "spectr" / "costs.json"; }
 
   Outcome automatic(const Arguments& more = {}) const {
@@ -42,7 +42,7 @@ class CostFile : public testing::Test {
     return text.str();
   }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
-  /// Leaves the costs as an older version of the program would have measured them; returns the contents.
+  /// Rewrites the costs as if an older version of the program had measured them; returns the contents.
   std::string write_older() const {
     EXPECT_EQ(automatic().status, 0);
     std::string older = contents();
@@ -133,7 +133,7 @@ TEST_F(CostFile, IsMeasuredByOneProgramAtATime) {
   EXPECT_NE(one.err.contains("measuring this machine"), other.err.contains("measuring this machine"));
 }
 
-/// A file of weights in F16 with the same bytes called BF16.
+/// Returns the name of a copy of an F16 file whose weights are labelled BF16.
 std::string as_bf16(const std::string& name) {
   std::ostringstream file;
   file << std::ifstream(name).rdbuf();
@@ -235,7 +235,7 @@ TEST_F(CostFile, OfSomebodyElseIsNotWritten) {
   EXPECT_EQ(after.str(), others);
 }
 
-/// As long as this lives, no file can grow beyond so many bytes: a disk that is full.
+/// Simulates a full disk: limits the size of written files to `bytes` during its lifetime.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -266,7 +266,7 @@ TEST_F(CostFile, IsAsItWasWhenTheDiskIsFull) {
   }
   EXPECT_EQ(contents(), older);
   const auto folder = std::filesystem::path(path()).parent_path();
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);  // and nothing beside it
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);  // and no other file
 }
 
 TEST_F(CostFile, KeepsItsPermissions) {

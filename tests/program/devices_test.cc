@@ -1,5 +1,5 @@
-// Models on devices from the command line, with a driver that runs kernels on fibers; and what is said where
-// a device cannot be had or goes.
+// Models on devices from the command line, with a driver that runs kernels on fibers; and the errors if a
+// device is unavailable or is lost.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Where that driver is found, and none of Vulkan's; `words` say what its devices are like.
+/// Returns an environment with that driver and without Vulkan; `words` describe its devices.
 Surroundings with_driver(const std::string& words = "") {
   return {.variables = {{"LD_LIBRARY_PATH", mock_cuda_folder()},
                         {"SPECTR_MOCK_CUDA", words},
@@ -22,7 +22,7 @@ Surroundings with_driver(const std::string& words = "") {
                         {"VK_ICD_FILENAMES", "/nonexistent"}}};
 }
 
-/// A text of the smallest bundled model.
+/// Returns the command for a text of the smallest bundled model.
 Arguments small_text(const Arguments& more) {
   return Arguments{"generate", "-m", stranger(), "-p", "Once upon a time", "-n", "3", "--temp", "0"} + more;
 }

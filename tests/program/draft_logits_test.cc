@@ -1,4 +1,4 @@
-// `spectr draft logits` prints what a trained drafter computes.
+// `spectr draft logits` prints the logits of a trained drafter.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ std::string joined(const Json& ids) {
   return list;
 }
 
-/// The command for the first round of a case.
+/// Returns the command for the first round of a case.
 Arguments draft_logits(const std::string& name, const Json& figures) {
   const Json& round = figures["rounds"][0];
   Arguments command = {"draft",    "logits",

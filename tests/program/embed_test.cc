@@ -1,4 +1,4 @@
-// `spectr embed`, and what an encoder is not for.
+// `spectr embed`, and the commands that refuse encoders.
 #include <cmath>
 #include <fstream>
 #include <iterator>

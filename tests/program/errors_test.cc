@@ -1,5 +1,5 @@
-// Whatever cannot be done is one line on stderr, status 2 (1 where a model fails at it), and nothing on
-// stdout.
+// An error is one line on stderr and nothing on stdout, with status 2 (or 1 if a model fails during a
+// run).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -112,7 +112,7 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
   expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
   expect_error(with({"--plan", "otm-lp", "-K", "4"}), "top-k 40 with 4 drafts can give 2560000");
-  expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4
+  expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4, but must be 1
   expect_error(with({"--method", "tree", "--tree", "1,2", "--plan", "epsilon-opt"}), "plan epsilon-opt");
   expect_error(with({"--method", "spectr", "-md", draft()}), "one draft model");
   expect_error({"generate", "-m", target(), "-p", "Once", "--method", "spectr"}, "draft model");
@@ -272,7 +272,7 @@ TEST(Errors, PerplexityNeedsATextAndAWindow) {
 
 TEST(Errors, ABrokenModelHasNoPerplexity) {
   std::string bytes = bytes_of(target());
-  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // of its last tensor: no numbers
+  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // the last tensor becomes NaN
   const TemporaryFile broken(bytes), text("Once upon a time");
   const Outcome run = spectr({"perplexity", "-m", broken.path(), "-f", text.path()});
   EXPECT_EQ(run.status, 1);

@@ -1,4 +1,4 @@
-// Flags that users of llama.cpp type, and what the help says of ours.
+// Flags that users of llama.cpp type, and the help on this program's own flags.
 #include <sched.h>
 
 #include <regex>
@@ -312,7 +312,7 @@ TEST(Flags, ThreadsAreAsManyAsProcessorsMayBeUsed) {
   for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
   }
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // what it runs inherits it
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // child processes inherit it
   const Outcome ran = spectr({"bench", "tg", "-m", target(), "-n", "1", "-r", "1", "--json"});
   sched_setaffinity(0, sizeof all, &all);
   ASSERT_EQ(ran.status, 0) << ran.err;

@@ -1,4 +1,4 @@
-// Command lines that are nearly right: the error has the line that is.
+// If a command line is nearly right, the error shows the correct one.
 #include <string>
 
 #include "tests/program/spectr.h"

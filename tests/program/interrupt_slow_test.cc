@@ -1,4 +1,4 @@
-// Ctrl-C ends what is being written, not what is known of it.
+// Ctrl-C stops the output, but keeps the results so far.
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Settings with which a text takes a second: a linear program for every token.
+/// Settings with which a text takes about a second: a linear program for every token.
 const Arguments slow = {"-m",      target(), "-md",     draft(), "--method", "spectr", "--plan", "otm-lp",
                         "-K",      "2",      "-L",      "1",     "--seed",   "1",      "--temp", "1.5",
                         "--top-k", "100",    "--top-p", "1",     "--min-p",  "0"};

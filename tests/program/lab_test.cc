@@ -1,4 +1,4 @@
-// `spectr lab`: the program that it runs, what `lab run` refuses, and when.
+// `spectr lab`: the program that it starts, and the errors of `lab run`.
 #include <filesystem>
 #include <string>
 

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
-/// Exactly one JSON object is on stdout.
+/// Returns stdout, which must be exactly one JSON object.
 Json json(const Arguments& arguments) {
   const Outcome ran = spectr(arguments);
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -73,7 +73,7 @@ TEST(Law, OfAGivenPairTellsTheTokensOfABlock) {
   EXPECT_NEAR(tokens({"--method", "conditional", "-K", "2", "--look"}), 3.22502, 1e-9);
   EXPECT_NEAR(tokens({"--method", "conditional", "-K", "2", "--trunk", "1"}), 3.0987, 1e-9);
   EXPECT_NEAR(tokens({"--method", "plain"}), 1.0, 1e-12);
-  // Rows of whole prefixes: after 1, 0 the draft is sure of what the target never says.
+  // Rows of whole prefixes: after 1, 0 the draft is certain of a token that the target excludes.
   const TemporaryFile deep(R"({"vocab": 2, "p": {"": [0, 1], "1": [1, 0], "1,0": [1, 0]},
                                "q": {"": [0, 1], "1": [1, 0], "1,0": [0, 1]}})");
   const Json out =
@@ -101,7 +101,7 @@ TEST(Law, DraftsAsABlockDrafterDoes) {
         .get<double>();
   };
   EXPECT_NEAR(tokens("product"), 1.75, 1e-12);  // 1 + ½ + ½ · ½
-  // After 0 the draft is 1, accepted with ¾; after 1 it comes from the row of the empty prefix.
+  // After 0 the draft is 1, accepted with ¾; after 1 it is drawn from the row of the empty prefix.
   EXPECT_NEAR(tokens("markov"), 1.0 + 0.25 * (1.0 + 0.75) + 0.25 * (1.0 + 0.5), 1e-12);
 }
 
@@ -153,18 +153,18 @@ TEST(Law, ShowsWhatTheOptionsOfJointDecodingDo) {
     EXPECT_GT(std::abs(of(mtad + option)["tv_error"].get<double>() - usual), 1e-6) << option[0];
   }
   EXPECT_LE(of(mtad + Arguments{"--joint", "raw", "-K", "2", "--tau", "1"})["tv_error"].get<double>(), 1e-12);
-  // One drawn beam of the target is plain decoding, however its tokens are parted into blocks.
+  // One drawn beam of the target is plain decoding for any partition into blocks.
   const Json blocks = of({"--method", "mtjd", "--beams", "1", "--gammas", "1,2"});
   EXPECT_LE(blocks["tv_error"].get<double>(), 1e-12);
   EXPECT_NEAR(blocks["expected_target_calls"].get<double>(), 4.0, 1e-12);
-  // b below min(1, q/p): unbiased, more rejections.
+  // If b is below min(1, q/p), there is no bias, and there are more rejections.
   const Json fewer = of({"--method", "biased-opt", "--epsilon", "-0.1"}),
              exact = of({"--method", "speculative"});
   EXPECT_LE(fewer["tv_error"].get<double>(), 1e-12);
   EXPECT_GT(fewer["expected_rejections"].get<double>(), exact["expected_rejections"].get<double>());
 }
 
-/// The rows of {"b": …, "P": …} for two tokens and two steps, all alike.
+/// Returns {"b": …, "P": …} with equal rows for two tokens and two steps.
 std::string rule_of(const std::string& b, const std::string& P, int rows = 4) {
   std::string all_b, all_P;
   for (int i = 0; i < rows; ++i) {
@@ -179,12 +179,12 @@ TEST(Law, TakesARuleForOneDraft) {
     const TemporaryFile file(rule);
     return json({"law", "--method", "biased", "--rule", file.path(), "--vocab", "2", "--horizon", "2"});
   };
-  // Whatever is drafted is accepted: the text is the draft's, in one call.
+  // All drafts are accepted: the text is the draft's, in one call.
   const Json all = of(rule_of("[1, 1]", "[0, 0]"));
   EXPECT_EQ(all["expected_rejections"], 0.0);
   EXPECT_NEAR(all["expected_target_calls"].get<double>(), 1.0, 1e-12);
   EXPECT_GT(all["tv_error"].get<double>(), 0.01);
-  // Nothing is: every token comes from P.
+  // No draft is accepted: every token is drawn from P.
   const Json none = of(rule_of("[0, 0]", "[0.5, 0.5]"));
   EXPECT_NEAR(none["expected_rejections"].get<double>(), 2.0, 1e-12);
   EXPECT_NEAR(none["expected_target_calls"].get<double>(), 2.0, 1e-12);

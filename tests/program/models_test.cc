@@ -1,5 +1,5 @@
-// What the program says of models that it does not run yet: where they are, what they need, which fit
-// together.
+// Information about models without running them: their location, memory requirements,
+// and compatibility with each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The output of a command that works.
+/// Returns the output of a command, which must succeed.
 std::string output(const Arguments& arguments, const Surroundings& where = {}) {
   const Outcome ran = test::spectr(arguments, where);
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -62,7 +62,7 @@ TEST(CheckPair, ItsStatusIsTheAnswer) {
   EXPECT_EQ(no.out, "");
   EXPECT_THAT(no.err, StartsWith("spectr: error: "));
   EXPECT_EQ(test::spectr({"check-pair", "-m", target()}).status, 2);
-  // A vocabulary alone is no model.
+  // A file with only a vocabulary is not a model.
   const std::string vocabulary = data("ggml-vocab-gpt-2.gguf");
   EXPECT_EQ(test::spectr({"check-pair", "-m", vocabulary, "-md", vocabulary}).status, 2);
 }

@@ -1,4 +1,4 @@
-// Numbers as flags take them: all of the value, base 10, within its range.
+// Numeric arguments of flags must be fully parsed, in base 10, and in range.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Which tokens `spectr perplexity` counts, and what each of them is predicted from.
+// The tokens that `spectr perplexity` counts, and the context from which each is predicted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST(Perplexity, IsTheExponentialOfItsNll) {
   EXPECT_EQ(whole["tokens"], tokens - 1);
 }
 
-/// −log q(token | tokens), from the logits of the last of these.
+/// Returns −log q(token | tokens), from the logits after `tokens`.
 double nll_after(const std::vector<int>& tokens, int token) {
   std::string ids;
   for (const int before : tokens) ids += (ids.empty() ? "" : ",") + std::to_string(before);

@@ -1,4 +1,4 @@
-// The text of an earlier run, from which a later one goes on.
+// A prompt cache: the sequence of an earlier run, which a later run continues.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Models that several ranks share: of one process (--ranks), or the processes of an MPI job (--shard).
+// Models shared by several ranks: threads of one process (--ranks), or processes of an MPI job (--shard).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The bundled pair: the target has six heads of 48 columns, which three ranks divide, as the blocks of Q8_0.
+// The bundled pair: the target has six heads of 48 columns, which are divisible among three ranks.
 const Arguments pair = {"-m", data("models/spectr-stories-7m-q8_0.gguf"), "-md", stranger(), "-t", "1"};
 const Arguments text =
     Arguments{"generate", "-p", "Once upon a time", "-n", "48", "--temp", "0", "--seed", "1"} + pair;
@@ -39,7 +39,7 @@ TEST_P(Lossless, GivesOneRanksTextWithThree) {
     ASSERT_EQ(three.status, 0) << three.err;
     EXPECT_EQ(three.out, one.out) << split;
   }
-  // Its 288 columns are nine blocks of Q8_0, and two ranks share halves.
+  // Its 288 columns are nine blocks of Q8_0, and two ranks have half of them each.
   const Arguments halves = run + Arguments{"-m", data("models/spectr-stories-7m-f16.gguf")};
   EXPECT_EQ(spectr(halves + Arguments{"--ranks", "2"}).out, spectr(halves).out);
 }
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Lossless,
                          [](const auto& method) { return method.param; });
 
 TEST(Ranks, GiveTheSameSampledTextOnEveryRun) {
-  // K and L are given: by costs they may change.
+  // K and L are fixed, because otherwise measured costs select them.
   const Arguments run =
       Arguments{"generate", "-p",     "Lily", "-n", "40", "--temp", "1",       "--seed", "7",
                 "--method", "spectr", "-K",   "2",  "-L", "3",      "--ranks", "3"} +
@@ -135,7 +135,7 @@ std::string contents_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// What is on the path, if it is.
+/// Returns the path of a program, or an empty string if it is not on the PATH.
 std::string found(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -152,11 +152,11 @@ class Job : public testing::Test {
     if (!has_mpi()) GTEST_SKIP() << "this build has no MPI";
     if (mpirun_.empty()) GTEST_SKIP() << "mpirun is not installed";
   }
-  /// The arguments of mpirun for this number of processes on this machine, however few processors it has.
+  /// Returns mpirun's arguments for this number of processes on this machine, even if it has fewer CPUs.
   static Arguments job(int processes, const Arguments& arguments,
                        const std::string& program = spectr_program()) {
-    // A leak detector, in builds that have one, follows calls from Open MPI through libraries without frame
-    // pointers.
+    // In builds with a leak detector, it must unwind calls from Open MPI through
+    // libraries without frame pointers.
     const char* const options = std::getenv("ASAN_OPTIONS");
     const std::string unwind = std::string(options == nullptr ? "" : options) + ":fast_unwind_on_malloc=0";
     return Arguments{"--allow-run-as-root",
@@ -170,9 +170,9 @@ class Job : public testing::Test {
                      program} +
            arguments;
   }
-  /// Ranks give up by themselves, after their patience, and their job with them: one that has not ended
-  /// within two minutes hangs in Open MPI, whose own time limit hangs too where a rank has aborted. It is
-  /// started once more.
+  /// Runs mpirun. Ranks time out by themselves, and so does their job: one that has not ended
+  /// within two minutes hangs in Open MPI, whose own time limit also hangs if a rank has aborted.
+  /// In that case the job is restarted once.
   Outcome run(const Arguments& arguments) const {
     RunningProgram job(mpirun_, arguments);
     if (comes_true([&] { return job.has_ended(); })) return job.wait();
@@ -194,7 +194,7 @@ TEST_F(Job, GivesOneProcessesText) {
   }
 }
 
-// Over TCP, through a relay that holds everything up for a millisecond.
+// Uses TCP through a relay that delays all data by a millisecond.
 TEST_F(Job, GivesTheSameTextThroughASlowNetwork) {
   const Arguments slow = {"--mca", "pml",
                           "ob1",   "--mca",
@@ -224,7 +224,7 @@ TEST_F(Job, MeasuresWithMoreAndMoreOfItsRanks) {
   EXPECT_EQ(told["passes"].back()["ranks"], 3);
 }
 
-// Passes of hundreds of rows, whose sums are exchanged by parts.
+// These passes have hundreds of rows, whose sums are exchanged in parts.
 TEST_F(Job, GivesALongTextTheProbabilityThatOneProcessGives) {
   std::string words;
   for (int i = 0; i < 60; ++i) words += "The little dog number " + std::to_string(i) + " ran home. ";
@@ -264,7 +264,7 @@ TEST_F(Job, FailuresOfTheLeaderEndTheOthers) {
   EXPECT_THAT(outcome.err, HasSubstr("--no-such-flag"));
 }
 
-/// The processes below this one that run the program.
+/// Returns the descendants of a process that run the program.
 std::vector<pid_t> processes_below(pid_t parent) {
   std::vector<pid_t> below;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -283,7 +283,7 @@ std::vector<pid_t> processes_below(pid_t parent) {
   return below;
 }
 
-/// What a rank that has given up, and one that comes late, do with memory of the former's caller.
+/// Tests that a call that timed out no longer accesses its caller's memory when a late rank arrives.
 class LateRanks : public Job, public testing::WithParamInterface<const char*> {};
 
 TEST_P(LateRanks, LeaveMemoryOfACallerThatGaveUpAlone) {
@@ -312,7 +312,7 @@ TEST_F(Job, AServerWithARankThatHangsSaysSoAndEnds) {
   EXPECT_THAT(ended.err, testing::ContainsRegex("rank [12] \\(.*\\) has not answered"));
 }
 
-/// The one of these processes that leads its job.
+/// Returns the process that is the leader of its job.
 pid_t leader_of(const std::vector<pid_t>& ranks) {
   for (const pid_t rank : ranks) {
     std::ifstream file("/proc/" + std::to_string(rank) + "/environ");
@@ -322,7 +322,7 @@ pid_t leader_of(const std::vector<pid_t>& ranks) {
   return -1;
 }
 
-/// Ends a server of three ranks that cannot come to the end of its loading, and expects that mpirun sees no
+/// Terminates a server of three ranks that cannot finish loading, and expects mpirun to report no
 /// crash.
 void expect_orderly_end(const std::string& mpirun, const Arguments& job, const std::string& before) {
   RunningProgram server(mpirun, job);
@@ -340,7 +340,7 @@ void expect_orderly_end(const std::string& mpirun, const Arguments& job, const s
 TEST_F(Job, AServerThatIsEndedWhileItLoadsEndsAllRanksInOrder) {
   const Arguments serve = Arguments{"serve", "--port", "0", "--shard"} + pair;
   expect_orderly_end(mpirun_, job(3, serve), "listening");
-  // Nobody ever writes into the pipe that the costs are to be read from: the models are there by then.
+  // The pipe with the costs never gets a writer, so loading blocks after the models are loaded.
   const TemporaryFile name("");
   const std::string pipe = name.path() + ".pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

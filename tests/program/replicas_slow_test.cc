@@ -1,5 +1,5 @@
-// contrib/replicas/haproxy.cfg as it is, with HAProxy before two servers: what docs/scale.md promises of
-// them.
+// contrib/replicas/haproxy.cfg, unmodified, with HAProxy before two servers: tests
+// of the guarantees in docs/scale.md.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -42,8 +42,8 @@ bool bind(int socket, int port) {
   return ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-/// Whether this process has the port to itself among all that ask so. A name without a file, held until it
-/// ends.
+/// Reserves a port among cooperating processes, by an abstract socket name that is held until this process
+/// ends. Returns false if it is taken.
 bool reserve(int port) {
   sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = {}};
   const auto size = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "spectr-port-%d", port);
@@ -53,8 +53,8 @@ bool reserve(int port) {
                 length) == 0;
 }
 
-/// A port that nobody listens on. It is none of those that a connection may get while a server is started
-/// again.
+/// Returns a port without a listener, outside of the range of ephemeral ports, which connections
+/// could take while a server restarts.
 int free_port() {
   for (int port = 20'000;; ++port) {
     if (!reserve(port)) continue;
@@ -65,7 +65,7 @@ int free_port() {
   }
 }
 
-/// One of the servers, which keeps its port when it is started again.
+/// One of the servers, which keeps its port across restarts.
 class Replica {
  public:
   explicit Replica(Arguments more) : more_(std::move(more)) { start(); }
@@ -77,14 +77,14 @@ class Replica {
                                        more_);
     ASSERT_TRUE(says(*run_, "ready")) << run_->err();
   }
-  /// How it ends on that signal.
+  /// Sends a signal and returns the outcome.
   Outcome end(int signal) {
     run_->send(signal);
     return run_->wait();
   }
 
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  /// Its own count, by name and label.
+  /// Returns a value of this server's metrics, by name and label.
   double metric(const std::string& name) const {
     const std::string text =
         server::ask("127.0.0.1", port_, "GET", "/metrics", {{"Authorization", "Bearer secret"}}).body;
@@ -106,7 +106,7 @@ class Replicas : public testing::Test {
     if (!std::filesystem::exists(haproxy)) GTEST_SKIP() << "there is no " << haproxy;
   }
 
-  /// Starts two servers with these flags, and the balancer.
+  /// Starts two servers with these flags, and the load balancer.
   void start(const Arguments& more = {}) {
     one_.emplace(more);
     two_.emplace(more);
@@ -130,14 +130,14 @@ class Replicas : public testing::Test {
   HttpReply post(const std::string& path, const Json& body, const http::Headers& headers = {}) const {
     return ask("POST", path, headers, body.dump());
   }
-  /// A request over a connection of its own, whose answer is not waited for.
+  /// Sends a request over its own connection, without waiting for the answer.
   void send(RawConnection& client, const Json& body) const {
     const std::string text = body.dump();
     client.send("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\n" +
                 ("Content-Length: " + std::to_string(text.size())) + "\r\n\r\n" + text);
   }
 
-  /// Whether the balancer has said that of a server since it started.
+  /// Returns true if the load balancer has logged `what` since it started.
   bool said(const std::string& what) const { return balancer_->err().find(what) != std::string::npos; }
 
   std::optional<Replica> one_, two_;
@@ -227,7 +227,7 @@ TEST_F(Replicas, ATextEndsWithItsReader) {
   }
 }
 
-/// Stands for a server: answers every request with nothing, and keeps their heads.
+/// A fake server that sends an empty reply to every request and records the heads.
 class Listener {
  public:
   Listener() {
@@ -295,10 +295,10 @@ TEST_F(Replicas, SayInJsonThatNoneOfThemIsReady) {
   EXPECT_EQ(Json::parse(reply.body).at("error").at("type"), "unavailable_error");
 }
 
-/// Clients that ask for one text after the other, as long as this lives.
+/// Clients that send requests one after another during the lifetime of this object.
 class Load {
  public:
-  /// `ask` is called with a number that nobody else has, and tells what went wrong.
+  /// Calls `ask` with unique numbers. It must return a description of the failure, or an empty string.
   explicit Load(const std::function<std::string(int)>& ask) {
     for (int i = 0; i < 4; ++i) {
       clients_.emplace_back([this, ask](const std::stop_token& stop) {
@@ -310,12 +310,12 @@ class Load {
       });
     }
   }
-  /// Lets so many more texts begin.
+  /// Waits until `texts` more requests have started.
   bool goes_on(int texts = 20) const {
     const int before = asked_;
     return comes_true([&] { return asked_ >= before + texts; });
   }
-  /// What went wrong, when all are answered.
+  /// Waits for all answers and returns the failures.
   std::vector<std::string> end() {
     clients_.clear();
     return wrong_;
@@ -330,7 +330,7 @@ class Load {
 
 constexpr int tokens = 16;
 
-/// A text of `tokens` tokens, or what came instead.
+/// Returns an empty string if the reply is a complete text of `tokens` tokens, or else the reply.
 std::string whole_text(const HttpReply& reply) {
   const bool whole =
       reply.status == 200 && reply.body.find("\"finish_reason\":\"length\"") != std::string::npos;
@@ -348,7 +348,7 @@ TEST_F(Replicas, ARollingRestartLosesNoRequestOfAnyKind) {
   Load load([this](int i) {
     Json body = story(i);
     if (i % 3 == 1) body["stream"] = true;
-    if (i % 3 == 2) body["metadata"] = std::string(100'000, 'x');  // more than the balancer can send again
+    if (i % 3 == 2) body["metadata"] = std::string(100'000, 'x');  // too large for the load balancer to retry
     return whole_text(post("/v1/completions", body));
   });
   ASSERT_TRUE(load.goes_on());

@@ -1,4 +1,4 @@
-// How positions turn may be chosen, with llama.cpp's flags.
+// llama.cpp's flags for RoPE.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

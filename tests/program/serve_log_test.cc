@@ -1,4 +1,4 @@
-// The server's log, and that whoever reads it cannot stop the server.
+// The server's log, whose readers cannot block the server.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const Arguments serve = {"serve", "-m", target(), "--method", "plain", "--port", "0"};
 
-/// A port that nobody listens on at the moment.
+/// Returns a port that has no listener at the moment.
 int free_port() {
   const int listening = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -54,7 +54,7 @@ class PipedServer {
   PipedServer(const PipedServer&) = delete;
   PipedServer& operator=(const PipedServer&) = delete;
 
-  /// All that has come so far.
+  /// Returns all output so far.
   const std::string& read() {
     char buffer[4096];
     for (ssize_t n = 0; (n = ::read(reading_, buffer, sizeof buffer)) > 0;)
@@ -64,7 +64,7 @@ class PipedServer {
   void close_pipe() {
     if (reading_ >= 0) close(std::exchange(reading_, -1));
   }
-  /// Leaves no room in the pipe.
+  /// Fills the pipe.
   void fill_pipe() const {
     const int writing = open(path().c_str(), O_WRONLY | O_NONBLOCK);
     const std::string much(4096, 'x');
@@ -126,7 +126,7 @@ TEST(ServeLog, HasAnObjectForEveryRequest) {
   std::istringstream lines(server.read());
   int requests = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with('{')) continue;  // what was said before the log
+    if (!line.starts_with('{')) continue;  // printed before the log started
     const Json object = Json::parse(line);
     EXPECT_TRUE(object.contains("time") && object.contains("level") && object.contains("message")) << line;
     if (object["message"] != "request") continue;

@@ -1,4 +1,4 @@
-// The server as a process: how it ends. What it answers is tested in tests/server.
+// The server as a process: how it ends. Its answers are tested in tests/server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -206,7 +206,7 @@ TEST(Serve, RefusesAMethodThatNoTextCouldHave) {
   expect_error(serve + Arguments{"--method", "mtad", "--tau", "3"}, "tau");
 }
 
-/// What ends a server before it is ready.
+/// Returns the error that ends a server before it is ready.
 std::string refusal(const Arguments& more) {
   const Outcome ended = spectr(serve + more);
   EXPECT_EQ(ended.status, 2) << ended.err;
@@ -238,7 +238,7 @@ TEST(Serve, RefusesAnEmptyKeyInTheEnvironment) {
 }
 
 TEST(Serve, EndsWhileItLoadsTheModels) {
-  // Nobody ever writes into the pipe that the costs are to be read from.
+  // The pipe with the costs never gets a writer.
   const TemporaryFile name("");
   const std::string pipe = name.path() + ".pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

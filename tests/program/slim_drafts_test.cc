@@ -1,4 +1,4 @@
-// Draft models that are made smaller while they are loaded: what is written stays the target's.
+// Draft models that are made smaller while they are loaded: the output keeps the target's distribution.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -31,21 +31,21 @@ inline Outcome spectr(const Arguments& arguments, const Surroundings& surroundin
   return run_program(spectr_program(), arguments, surroundings);
 }
 
-/// Where drivers of Vulkan are opened: they leave memory behind when they are unloaded, where no detector of
-/// leaks can tell whose it was.
+/// Returns variables for runs that load Vulkan drivers. Drivers leak memory when they are unloaded, and the
+/// leak detector can no longer attribute it, so it is turned off.
 inline Surroundings with_vulkan() {
   const char* const options = std::getenv("ASAN_OPTIONS");
   return {
       .variables = {{"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":detect_leaks=0"}}};
 }
 
-/// Runs it in a shell that redirects what it reads or writes, as in ">/dev/full".
+/// Runs the program in a shell that redirects its input or output, as in ">/dev/full".
 inline Outcome redirected(const std::string& redirection, const Arguments& arguments) {
   const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + redirection, spectr_program()};
   return run_program("/bin/sh", shell + arguments);
 }
 
-/// One line on stderr that says why, status 2, and nothing on stdout.
+/// Expects one line on stderr that contains `reason`, status 2, and empty stdout.
 inline void expect_error(const Arguments& arguments, const std::string& reason,
                          const Surroundings& where = {}) {
   const Outcome ran = spectr(arguments, where);
@@ -60,12 +60,12 @@ inline void expect_error(const Arguments& arguments, const std::string& reason,
   EXPECT_TRUE(ran.err.ends_with('\n'));
 }
 
-/// Whether a program says these words on standard error within two minutes.
+/// Returns true if a program prints these words on standard error within two minutes.
 inline bool says(const RunningProgram& run, const std::string& words) {
   return comes_true([&] { return run.err().find(words) != std::string::npos; });
 }
 
-/// Where a server listens, once it has said so.
+/// Returns the port of a server that has printed its address.
 inline int port_of(const RunningProgram& server) {
   const std::string before = "http://127.0.0.1:", said = server.err();
   return std::stoi(said.substr(said.find(before) + before.size()));
@@ -75,7 +75,7 @@ inline std::string data(const char* name) {
   return find_data(name).value().string();
 }
 
-// Two tiny models of one vocabulary of 512 tokens, and the bundled target's of 4,096.
+// Two tiny models with a common vocabulary of 512 tokens, and the bundled target's of 4,096.
 inline std::string target() {
   return data("models/stories260K-f32.gguf");
 }
@@ -86,12 +86,12 @@ inline std::string stranger() {
   return data("models/spectr-stories-draft-0.6m-q8_0.gguf");
 }
 
-/// `spectr generate` on the tiny pair.
+/// Returns the arguments of `spectr generate` on the tiny pair.
 inline Arguments generate() {
   return {"generate", "-m", target(), "-md", draft()};
 }
 
-/// A file that exists as long as this does.
+/// A file that is deleted by the destructor.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& contents) {
@@ -110,7 +110,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Every method with small settings of its own: what follows --method.
+/// Returns every method with small settings of its own, as arguments after --method.
 inline std::vector<Arguments> every_method() {
   return {Arguments{"plain"},
           {"speculative"},

@@ -1,4 +1,4 @@
-// Output that is lost and input that cannot be read.
+// Output errors and unreadable input.
 #include <string>
 
 #include "tests/program/spectr.h"

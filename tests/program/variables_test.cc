@@ -1,4 +1,4 @@
-// The variables that llama.cpp's programs read.
+// The environment variables that llama.cpp's programs read.
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-// Models by Vulkan from the command line, on the driver that computes on the processor.
+// Models on Vulkan from the command line, with a driver that computes on the CPU.
 #include <gmock/gmock.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Penalties for tokens that lengthen a repetition.
+// Penalties for tokens that would extend a repetition.
 #include "spectr/sampling/dry.h"
 
 #include <gtest/gtest.h>
@@ -48,12 +48,12 @@ TEST(Dry, HasTheValuesOfLlamaCpp) {
   }
 }
 
-/// DRY's penalties by comparing the end of the sequence with everything before it.
+/// Computes DRY's penalties by comparing the end of the sequence with every earlier position.
 std::map<Token, double> plain_dry(const DryOptions& dry, std::vector<Token> sequence) {
   if (sequence.size() > dry.penalty_last_n)
     sequence.erase(sequence.begin(), sequence.end() - static_cast<std::ptrdiff_t>(dry.penalty_last_n));
   std::map<Token, double> penalties;
-  for (std::size_t end = 1; end < sequence.size(); ++end) {  // of an earlier occurrence
+  for (std::size_t end = 1; end < sequence.size(); ++end) {  // end of an earlier occurrence
     std::size_t length = 0;
     while (length < end && sequence[end - 1 - length] == sequence[sequence.size() - 1 - length]) ++length;
     if (length < dry.allowed_length || sequence.size() <= dry.allowed_length) continue;

@@ -1,4 +1,4 @@
-// Mirostat and adaptive-p: the distribution by how likely the tokens before were.
+// Mirostat and adaptive-p: distributions that depend on the probabilities of previous tokens.
 #include "spectr/sampling/feedback.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Feedback, OfMirostat2KeepsTokensOfNoMoreThanTheLargestSurprise) {
   EXPECT_EQ(mirostat.after({.first = 2.0}, halves, sampled, 3).first, 2.0) << "has no probability";
 }
 
-// Probabilities 1/r, of which the exponent is 1: k = 2^μ / ln N. Of r^-2 it is (2^μ / (1 - 1/N))^(1/2).
+// Probabilities 1/r have exponent 1: k = 2^μ / ln N. For r^-2 it is k = (2^μ / (1 - 1/N))^(1/2).
 TEST(Feedback, OfMirostat1KeepsAsManyTokensAsAPowerLawAsksFor) {
   constexpr std::size_t N = 1000;
   const Feedback mirostat = feedback_by({.mirostat = 1});
@@ -66,7 +66,7 @@ TEST(Feedback, OfAdaptivePPrefersTokensOfTheWantedProbability) {
   EXPECT_NEAR(sampled[0], weight(0.25) / total, 1e-12);
   EXPECT_NEAR(sampled[1], weight(0.0) / total, 1e-12);
   EXPECT_NEAR(sampled[3], weight(0.125) / total, 1e-12);
-  // The average counts the probability before the transformation.
+  // The average includes the probability before the transformation.
   const FeedbackState next = adaptive.after(start, halves, sampled, 0);
   EXPECT_EQ(next.first, 0.5 + 0.5 * start.first);
   EXPECT_EQ(next.second, 1.0 + 0.5 * start.second);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Weights 4, 1, 0, 4, 1 of 10 in all: ties, and a token that cannot be.
+/// Returns a row with weights 4, 1, 0, 4, 1 of 10: ties, and an impossible token.
 template <class Number>
 std::vector<Number> row() {
   std::vector<Number> logits;

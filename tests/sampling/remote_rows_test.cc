@@ -1,4 +1,4 @@
-// Rows that lie elsewhere are asked by question: kilobytes travel, not rows.
+// Rows on another device answer queries there: kilobytes are transferred, not rows.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,8 +11,8 @@
 namespace spectr {
 namespace {
 
-// With top-k on, a distribution takes its candidates and no more of a row that lies elsewhere; so do
-// likelihoods.
+// With top-k on, distributions and likelihoods fetch only the candidates of a remote row, not the whole
+// row.
 TEST(Warp, AsksForWholeRowsOnlyWhereADistributionNeedsThem) {
   std::mt19937 random(5);
   std::vector<float> row(5000);

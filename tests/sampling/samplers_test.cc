@@ -1,4 +1,4 @@
-// Samplers by themselves with llama.cpp's values, and in any order against a plain reference.
+// Single samplers with llama.cpp's values, and samplers in any order compared with a plain reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::vector<double> logs_of(std::vector<double> probabilities) {
   return probabilities;
 }
 
-/// The probabilities of the tokens 0, 1, …
+/// Returns the probabilities of the tokens 0, 1, …
 std::vector<double> sampled(const WarpOptions& options, const std::vector<double>& logits,
                             const std::vector<Token>& history = {}) {
   const Warp warp = value_of(Warp::make(options));
@@ -38,7 +38,7 @@ std::vector<double> sampled(const WarpOptions& options, const std::vector<double
   return all;
 }
 
-/// Values in llama.cpp's own tests have five digits.
+/// The tolerance allows for the five digits of the values in llama.cpp's own tests.
 void expect_probabilities(const std::vector<double>& found, const std::vector<double>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-5) << i;
@@ -62,7 +62,7 @@ TEST(Samplers, TypicalHasTheValuesOfLlamaCpp) {
   expect_probabilities(sampled(o, logs_of({0.4, 0.2, 0.2, 0.2})), {0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
 }
 
-// llama.cpp's tests see the side of the coin that has a probability of 0.99.
+// llama.cpp's tests see only the outcome of the coin that has probability 0.99.
 TEST(Samplers, XtcIsTheMixtureOverItsCoin) {
   WarpOptions o = WarpOptions::none();
   o.xtc_probability = 0.99;
@@ -105,7 +105,7 @@ TEST(Samplers, DynamicTemperatureFollowsTheEntropy) {
   WarpOptions fixed = WarpOptions::none();
   fixed.temperature = 0.5 + std::pow(entropy / std::log(4.0), 2.0);
   expect_probabilities(sampled(o, logits), sampled(fixed, logits));
-  // Forbidden tokens count in the largest possible entropy.
+  // Forbidden tokens count in the maximum entropy.
   std::vector<double> longer = logits;
   longer.push_back(lowest_logit);
   fixed.temperature = 0.5 + std::pow(entropy / std::log(5.0), 2.0);
@@ -123,7 +123,7 @@ TEST(Samplers, DynamicTemperatureFollowsTheEntropy) {
 using Entry = std::pair<long double, Token>;
 using Mixed = std::map<Token, long double>;
 
-/// A chain as plainly as it can be said: a list, sorted before every sampler, and both sides of every coin.
+/// A naive chain: a list that is sorted before every sampler, and both outcomes of every coin.
 class PlainChain {
  public:
   PlainChain(const WarpOptions& options, const std::vector<Token>& history)
@@ -276,7 +276,7 @@ TEST(Samplers, AgreeWithAPlainReferenceInAnyOrder) {
     for (std::size_t i = 0; i < size; ++i)
       if (row[i] > lowest_logit) list.emplace_back(row[i], static_cast<Token>(i));
     const std::size_t masked = size - list.size();
-    std::vector<Sampler> on;  // an option that is off leaves the list as it is
+    std::vector<Sampler> on;  // disabled samplers leave the list unchanged
     for (const Sampler one : o.samplers) {
       const bool is_off = (one == Sampler::top_k && applied.top_k == 0) ||
                           (one == Sampler::typ_p && applied.typical_p >= 1.0) ||

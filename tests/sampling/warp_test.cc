@@ -50,19 +50,19 @@ std::vector<Token> support(const Distribution& d) {
   return tokens;
 }
 
-/// The distributions of two rows are the same, bit for bit.
+/// Expects two distributions to be equal, bit for bit.
 void expect_equal(const Distribution& a, const Distribution& b) {
   EXPECT_THAT(a.tokens(), ElementsAreArray(b.tokens()));
   EXPECT_THAT(a.probabilities(), ElementsAreArray(b.probabilities()));
 }
 
-/// Logits whose softmax is these weights, normalised.
+/// Returns logits whose softmax is proportional to these weights.
 Row logits_of(std::vector<double> weights) {
   for (double& w : weights) w = std::log(w);
   return weights;
 }
 
-/// The same filters as plainly as they can be said: one list, sorted once, cut again and again.
+/// Computes the same filters naively: one list, sorted once and cut by each filter.
 std::map<Token, long double> reference(const WarpOptions& o, const Row& row,
                                        const std::vector<Token>& history) {
   std::vector<std::pair<long double, Token>> list;
@@ -167,7 +167,7 @@ TEST(Warp, NoFilterIsTheSoftmax) {
 }
 
 TEST(Warp, TemperatureComesAfterTheFilters) {
-  // top-p of the distribution at temperature 1 keeps two; at temperature 10 it would keep all three.
+  // top-p at temperature 1 keeps two; at temperature 10 it would keep all three.
   WarpOptions o = off();
   o.temperature = 10.0;
   o.top_p = 0.85;
@@ -178,7 +178,7 @@ TEST(Warp, TemperatureComesAfterTheFilters) {
 }
 
 TEST(Warp, TopPIsRenormalisedAfterTopK) {
-  // After top-k 2 the distributions are 0.625 and 0.375: 0.6 takes one. Of all four it would take two.
+  // After top-k 2 the distribution is (0.625, 0.375): top-p 0.6 keeps one. Without top-k it would keep two.
   WarpOptions o = off();
   o.top_p = 0.6;
   EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.3, 0.1, 0.1}))), ElementsAre(0, 1));
@@ -187,7 +187,7 @@ TEST(Warp, TopPIsRenormalisedAfterTopK) {
 }
 
 TEST(Warp, TopPIsTheSmallestPrefixThatReachesIt) {
-  const Row row = {0.0, 0.0, 0.0, 0.0};  // quarters, exactly
+  const Row row = {0.0, 0.0, 0.0, 0.0};  // exactly ¼ each
   WarpOptions o = off();
   for (const auto& [p, kept] :
        {std::pair{0.0, 1u}, {0.25, 1u}, {0.250001, 2u}, {0.5, 2u}, {0.75, 3u}, {0.76, 4u}}) {
@@ -202,7 +202,7 @@ TEST(Warp, MinPIsRelativeToTheLikeliestAndLooksAfterTopP) {
   EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.26, 0.24}))), ElementsAre(0, 1));
   o.min_p = 1.0;
   EXPECT_THAT(support(distribution(o, {2.0, 2.0, 1.9})), ElementsAre(0, 1));
-  // top-p's mass includes tokens below the min-p line: 0.4 + 0.2 reach 0.6 before the small ones count.
+  // top-p's mass includes tokens below the min-p threshold: 0.4 + 0.2 reach 0.6 before the small ones count.
   o.min_p = 0.6;
   o.top_p = 0.6;
   EXPECT_THAT(support(distribution(o, logits_of({0.4, 0.2, 0.2, 0.2}))), ElementsAre(0));
@@ -233,7 +233,7 @@ TEST(Warp, TemperatureZeroIsThePointOnTheArgmax) {
   EXPECT_THAT(support(d), ElementsAre(1));
   EXPECT_EQ(d.vocabulary(), 9u);
   o.logit_bias = {{1, -infinity}};
-  EXPECT_EQ(distribution(o, {-3.0, 0.5, -infinity, 0.4})[3], 1.0);  // bias and penalties come first
+  EXPECT_EQ(distribution(o, {-3.0, 0.5, -infinity, 0.4})[3], 1.0);  // bias and penalties are applied first
   o.logit_bias = {};
   o.presence_penalty = 1.0;
   EXPECT_EQ(distribution(o, {-3.0, 0.5, -infinity, 0.4}, {1})[3], 1.0);
@@ -249,11 +249,11 @@ TEST(Warp, ExtremeTemperaturesStayFinite) {
   EXPECT_EQ(distribution(o, {1.0, 2.0, -50.0})[1], 1.0);
   o.temperature = 1e300;
   EXPECT_NEAR(distribution(o, {1.0, 2.0, -50.0})[2], 1.0 / 3.0, 1e-12);
-  EXPECT_NEAR(distribution(off(), {-1e30, -1e30})[1], 0.5, 1e-15);  // far from 0, as after a huge penalty
+  EXPECT_NEAR(distribution(off(), {-1e30, -1e30})[1], 0.5, 1e-15);  // far from 0, as after a large penalty
 }
 
 TEST(Warp, PenaltiesFollowLlamaCpp) {
-  // Token 0 twice, token 1 once, token 3 too long ago; positive logits divided, others multiplied.
+  // Token 0 occurred twice, token 1 once, token 3 too long ago; positive logits are divided, others scaled.
   WarpOptions o = off();
   o.repeat_penalty = 2.0;
   o.frequency_penalty = 0.25;
@@ -284,7 +284,7 @@ TEST(Warp, KnowsWhetherItReadsTheHistory) {
 
 TEST(Warp, BiasAddsToALogitAndMinusInfinityForbids) {
   WarpOptions o = off();
-  o.logit_bias = {{0, std::log(2.0)}, {2, -infinity}, {77, 5.0}};  // 77 is beyond the row: nothing
+  o.logit_bias = {{0, std::log(2.0)}, {2, -infinity}, {77, 5.0}};  // 77 is out of range and ignored
   const Distribution d = distribution(o, logits_of({0.25, 0.5, 0.25}));
   EXPECT_NEAR(d[0], 0.5, 1e-15);
   EXPECT_EQ(d[2], 0.0);
@@ -325,7 +325,7 @@ TEST(Warp, PaddingOfTheVocabularyHasProbabilityZero) {
   }
 }
 
-/// For the row in either precision.
+/// Expects the error for the row in both precisions.
 void expect_distribution_error(const Row& row, double temperature, const char* message) {
   WarpOptions o = off();
   o.temperature = temperature;

@@ -1,4 +1,4 @@
-// What answers tell beside their text, as the clients of both APIs look for it.
+// Fields of answers other than the text, which clients of both APIs use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(Answers, NameTheSampledTokenAmongTheAlternatives) {
 }
 
 TEST_F(Answers, LoseNoCandidateThatPrintsNothing) {
-  // The two control tokens are made the likeliest but one.
+  // Control tokens print nothing, but they must not displace other candidates.
   const TestJson told = post("/v1/completions", {{"logprobs", 20}, {"max_tokens", 8}, {"ignore_eos", true}});
   for (const TestJson& top : told["choices"][0]["logprobs"]["top_logprobs"]) {
     EXPECT_GE(top.size(), 20u) << top;

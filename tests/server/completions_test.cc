@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class Completions : public WithServer<4> {
  protected:
-  /// A short completion of "Once upon a time", with some fields of its own.
+  /// Returns the body of a short completion of "Once upon a time", with additional fields.
   static TestJson body(TestJson fields = {}) {
     TestJson json = {{"prompt", "Once upon a time"}, {"max_tokens", 12}, {"seed", 7}, {"temperature", 1}};
     json.update(fields);
@@ -111,7 +111,7 @@ TEST_F(Completions, LogProbabilitiesAreTheTargetsWhateverTheMethod) {
     all.push_back(told["token_logprobs"].get<std::vector<double>>());
     ASSERT_EQ(all.back().size(), 12u);
     for (std::size_t i = 0; i < 12; ++i) {
-      // Greedy: the token taken is the likeliest.
+      // Decoding is greedy, so the selected token is the likeliest.
       double best = -INFINITY;
       for (const auto& [piece, value] : told["top_logprobs"][i].items())
         best = std::max(best, value.get<double>());
@@ -133,7 +133,7 @@ TEST_F(Completions, LlamaCppsFieldsOfSpeculationStandBesideTheOthers) {
   EXPECT_EQ(told({{"speculative", {{"n_max", 0}}}})["method"], "plain");
 }
 
-// Tokens of single bytes that are no text: each becomes one replacement character.
+// These tokens are single bytes that are not valid UTF-8: each becomes one replacement character.
 TEST_F(Completions, TextOffsetsCountBytesThatAreNoText) {
   const auto id = server().post("/tokenize", TestJson{{"content", "\u0099"}}).json()["tokens"].back();
   const TestJson told = complete({{"logprobs", 1},
@@ -149,7 +149,7 @@ TEST_F(Completions, TextOffsetsAreWhereTheTokensBegin) {
   ASSERT_EQ(told["text_offset"].size(), told["tokens"].size());
   std::string before;
   for (std::size_t i = 0; i < told["tokens"].size(); ++i) {
-    EXPECT_EQ(told["text_offset"][i], before.size()) << i;  // plain ASCII: a byte is a character
+    EXPECT_EQ(told["text_offset"][i], before.size()) << i;  // in ASCII, one byte is one character
     before += told["tokens"][i].get<std::string>();
   }
   EXPECT_EQ(choice["text"], before);
@@ -181,7 +181,7 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["choices"][0]["text"], text(automatic));
   EXPECT_EQ(json["metrics"]["speculative_decoding"]["costs_hash"],
             fmt::format("{:016x}", TestServer::made_up_costs()->hash()));
-  // The costs are those of a text that shares every pass with so many.
+  // The costs are those of a sequence that shares every pass with this many others.
   const auto speculation = [](TestJson fields) {
     fields["speculative"]["method"] = "auto";
     return complete(fields)["metrics"]["speculative_decoding"];
@@ -193,7 +193,7 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_NE(shared["costs_hash"], alone["costs_hash"]);
   const TestJson three = speculation({{"n", 3}, {"seed", nullptr}});
   EXPECT_GE(three["load"], 3);
-  // The method's L, not a default that it does not read.
+  // The reported length is the method's L, not a default that the method ignores.
   const auto length = [](const TestJson& method) {
     return complete({{"speculative", method}})["metrics"]["speculative_decoding"]["num_spec_tokens"];
   };
@@ -305,7 +305,7 @@ TEST_F(Completions, TheNativeApiGivesTheSameText) {
   EXPECT_EQ(json["completion_probabilities"].size(), 12u);
   TestJson streamed = {{"prompt", "Once upon a time"}, {"n_predict", 12}, {"seed", 7}, {"temperature", 1}};
   streamed["stream"] = true;
-  streamed["stop"] = {text().substr(0, 9) + "~"};  // holds text back, not tokens
+  streamed["stop"] = {text().substr(0, 9) + "~"};  // delays text, but not tokens
   std::string all;
   std::size_t tokens = 0;
   for (const std::string& event : server().post("/completion", streamed).events()) {

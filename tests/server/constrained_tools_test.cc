@@ -1,5 +1,5 @@
-// Calls of tools under a constraint: the model must call, arguments fit schemas, and grammars that begin
-// late.
+// Tool calls under a constraint: required calls, arguments that match schemas, and
+// grammars that are triggered later.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TestJson constrained_answer(const TestServer& server, const TestJson& body) {
   return reply.json()["choices"][0];
 }
 
-/// A model that calls with a city that the schema does not have.
+/// A model that calls a tool with a city that the schema does not allow.
 const std::vector<std::string> paris = {"Let me see.", "\n\n<tool_call>\n{\"name\": \"get_weather\", ",
                                         "\"arguments\": {\"city\": ", "\"Paris\"", "}}\n</tool_call>"};
 
@@ -147,7 +147,7 @@ TEST(ConstrainedTools, WithHostileSchemasAreRefusedByField) {
   EXPECT_THAT(refused(deep), HasSubstr("nested more than 32 deep"));
   EXPECT_THAT(refused({{"properties", {{"a", {{"uniqueItems", true}}}}}}),
               HasSubstr("'tools[0].function.parameters': 'uniqueItems' at '/properties/a'"));
-  // Every level has two ways to the next one.
+  // Every level has two references to the next one.
   TestJson definitions = {{"d20", {{"enum", {1}}}}};
   for (int i = 0; i < 20; ++i) {
     const TestJson next = {{"$ref", "#/$defs/d" + std::to_string(i + 1)}};

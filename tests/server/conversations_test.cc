@@ -1,4 +1,4 @@
-// What conversations may hold, and what they may not.
+// Accepted and refused contents of conversations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ class Turns : public testing::Test {
   }
   static void TearDownTestSuite() { server_.reset(); }
 
-  /// The prompt that a body becomes, or the error.
+  /// Returns the prompt for a body, or the error.
   static std::string prompt_of(const std::string& body) {
     const auto reply = server_->post("/apply-template", body);
     return reply.status == 200 ? reply.json()["prompt"].get<std::string>() : reply.body;
@@ -141,7 +141,7 @@ TEST_F(Turns, HoldMembersInTheOrderInWhichTheyWereSent) {
             R"(<user>Hi</><assistant>[{"z": 1, "a": {"y": 2, "b": 3}}])");
 }
 
-/// What a conversation becomes whose answer has begun so, by a template.
+/// Returns the prompt for a conversation whose last answer is a prefix to be continued, by a template.
 std::string continued(const std::string& source, TestJson answer, TestJson fields = TestJson::object()) {
   ServerOptions options = TestServer::options(1);
   options.service.engine.models.chat.source = source;
@@ -152,7 +152,7 @@ std::string continued(const std::string& source, TestJson answer, TestJson field
   return reply.status == 200 ? reply.json()["prompt"].get<std::string>() : reply.body;
 }
 
-// Of the answers that it renders this one closes thoughts, and it opens them for a new one.
+// This template closes the reasoning of past answers and opens reasoning for a new one.
 constexpr const char* thinks =
     R"({%- for m in messages %}<|{{ m.role }}|>{%- if m.role == "assistant" %}<think>{{ m.reasoning_content or "" }})"
     R"(</think>{% endif %}{{ m.content }}<|end|>{%- endfor %}{%- if add_generation_prompt %}<|assistant|><think>{% endif %})";
@@ -172,13 +172,13 @@ TEST(BegunAnswers, AreRenderedAsTheTemplateRendersAnswers) {
 TEST(BegunAnswers, EndWhereTheTemplateCutsThem) {
   EXPECT_EQ(continued("{% for m in messages %}{{ m.content | trim }};{% endfor %}", {{"content", " One \n"}}),
             "Count;One");
-  // Closed thoughts in the text, which the template moves.
+  // Closed reasoning within the text, which the template moves.
   EXPECT_EQ(
       continued("{% for m in messages %}{% if '</think>' in m.content %}[{{ m.content.split('</think>')[0]"
                 ".split('<think>')[-1] }}]{% endif %}{{ m.content.split('</think>')[-1] }};{% endfor %}",
                 {{"content", "<think>hm</think>One"}}),
       "Count;[hm]One");
-  // A head that answers have, and that a new one does not have yet.
+  // Past answers have a header that the generation prompt does not have yet.
   const char* channels =
       "{% for m in messages %}<|start|>{{ m.role }}{% if m.role == 'assistant' %}{% if m.thinking "
       "%}<|channel|>analysis"
@@ -235,7 +235,7 @@ TEST(Prompts, OfAChatHaveOneBeginningWhereverTheyAreSent) {
   EXPECT_EQ(count("/v1/completions", {{"prompt", "Once upon"}}), tokens);
 }
 
-/// A content as text and as a list of one part: what either becomes by a template.
+/// Returns the prompts of a content as a string and as a list of one part, by a template.
 std::vector<std::string> both_contents(const char* source) {
   ServerOptions options = TestServer::options(1);
   options.service.engine.models.chat.source = source;
@@ -252,12 +252,12 @@ std::vector<std::string> both_contents(const char* source) {
 TEST(Contents, AreGivenToATemplateAsItWantsThem) {
   const std::string expected = "User: What is rain?\nAssistant:";
   const char* const sources[] = {
-      // Of parts only, as the case that was met.
+      // A template that supports parts only, like a published one.
       R"({%- for m in messages %}{{ m.role|capitalize }}: {% for part in m.content %}{% if part.type == "text" %})"
       R"({{ part.text }}{% elif part.type == "image" %}<image>{% endif %}{% endfor %}{{ "\n" }}{%- endfor %}Assistant:)",
-      // Of texts only.
+      // A template that supports strings only.
       R"({%- for m in messages %}{{ m.role|capitalize }}: {{ m.content }}{{ "\n" }}{%- endfor %}Assistant:)",
-      // Of both.
+      // A template that supports both.
       R"({%- for m in messages %}{{ m.role|capitalize }}: {% if m.content is string %}{{ m.content }}{% else %})"
       R"({{ m.content[0].text }}{% endif %}{{ "\n" }}{%- endfor %}Assistant:)"};
   for (const char* source : sources)
@@ -273,7 +273,7 @@ TEST(Contents, ThatATemplateDoesNotPrintAreNotedAtStart) {
   EXPECT_THAT(loaded.error().message, HasSubstr("it prints nothing of what a user says"));
 }
 
-/// A server that talks by a template with control tokens.
+/// Returns options of a server whose chat template contains control tokens.
 ServerOptions with_control_tokens(bool special_in_content) {
   ServerOptions options = TestServer::options(1);
   options.service.engine.models.chat = {
@@ -326,7 +326,7 @@ TEST(ForgedTurns, NeitherComeFromVariablesNorHideTheBeginningOfTheText) {
   EXPECT_GT(prompt_tokens(one_message("<s>hi")), plain + 1);
 }
 
-/// The message or the deltas of an answer, the latter joined.
+/// Returns the message of an answer, or its joined deltas if it is streamed.
 TestJson said(const TestServer& server, TestJson body, bool streamed) {
   body["stream"] = streamed;
   const auto reply = server.post("/v1/chat/completions", body);

@@ -20,7 +20,7 @@ TEST(Deadlines, AHeadHasLessTimeThanABody) {
   RawConnection body(server.server().port()), head(server.server().port());
   body.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{\"content\":");
   head.send("G");
-  head.receive_all();  // until the server has closed it
+  head.receive_all();  // until the server closes it
   body.send(" \"a\"}");
   EXPECT_THAT(body.receive_until("tokens"), testing::StartsWith("HTTP/1.1 200"));
 }

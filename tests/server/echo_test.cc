@@ -1,4 +1,4 @@
-// Prompts that /v1/completions repeats, with their log-probabilities.
+// Prompts that /v1/completions echoes with their log-probabilities.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST_F(EchoedPrompts, ComeBeforeTheText) {
 
 TEST_F(EchoedPrompts, HaveALogProbabilityForEveryTokenButTheFirst) {
   const TestJson told = choice({{"logprobs", 2}}), list = told["logprobs"];
-  const std::size_t prompt = ids_of("Once upon a time").size() + 1;  // with <s>
+  const std::size_t prompt = ids_of("Once upon a time").size() + 1;  // including <s>
   for (const char* name : {"tokens", "token_logprobs", "top_logprobs", "text_offset"})
     ASSERT_EQ(list[name].size(), prompt + 4) << name;
   EXPECT_EQ(list["tokens"][0], "<s>");
@@ -50,7 +50,7 @@ TEST_F(EchoedPrompts, HaveALogProbabilityForEveryTokenButTheFirst) {
     EXPECT_LT(list["token_logprobs"][i], 0.0);
     EXPECT_GE(list["top_logprobs"][i].size(), 2u);
   }
-  // Plain ASCII: a byte is a character. The space that the tokenizer puts in is no text.
+  // In ASCII, one byte is one character. The space that the tokenizer inserts is not part of the text.
   const std::string text = told["text"];
   for (std::size_t i = 2; i < prompt + 4; ++i) {
     const std::string token = list["tokens"][i];
@@ -73,8 +73,8 @@ TEST_F(EchoedPrompts, HaveTheLogProbabilitiesThatTheirTokensHadAsText) {
   }
 }
 
-// Requests of lm-eval's local-completions model: context and continuation as ids, one token more, and
-// whether each token is the likeliest.
+// Requests like those of lm-eval's local-completions model: context and continuation as ids, one more token,
+// and whether each token is the likeliest.
 TEST_F(EchoedPrompts, RateContinuationsAsEvaluationsWantThem) {
   const std::size_t context = ids_of("Once upon a time").size() + 1;
   std::vector<int> greedy = ids_of("Once upon a time"), other = greedy;

@@ -1,4 +1,4 @@
-// Embeddings and rankings over HTTP, by small random encoders (tests/data/encoders/make.py).
+// Embeddings and rankings over HTTP with small random encoders (tests/data/encoders/make.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The table of docs/server.md says what becomes of every field; every value in it is sent.
+// The table of docs/server.md documents every field; every value in it is sent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// What stands between backquotes.
+/// Returns the values between backquotes.
 std::vector<TestJson> values_of(const std::string& cell) {
   std::vector<TestJson> values;
   for (std::size_t open = cell.find('`'); open != std::string::npos;) {
@@ -65,7 +65,7 @@ std::vector<std::string> paths_of(const Row& row) {
 
 TestJson body_with(const std::string& path, const std::string& field, const TestJson& value) {
   TestJson body = TestJson::object();
-  if (field != "n_predict") body["max_tokens"] = 1;  // which means the same
+  if (field != "n_predict") body["max_tokens"] = 1;  // n_predict means the same
   if (path.contains("chat")) {
     body["messages"] = {{{"role", "user"}, {"content", "a"}}};
   } else {
@@ -76,7 +76,7 @@ TestJson body_with(const std::string& path, const std::string& field, const Test
 }
 
 TEST(ShownValues, AreCutBetweenCharacters) {
-  const std::string text = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";  // of 1, 2, 3 and 4 bytes
+  const std::string text = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";  // characters of 1, 2, 3 and 4 bytes
   const std::string expected[] = {"", "a", "a", "a\xc3\xa4", "a\xc3\xa4", "a\xc3\xa4"};
   for (std::size_t limit = 0; limit < std::size(expected); ++limit)
     EXPECT_EQ(shortened(text, limit), expected[limit] + "…") << limit;

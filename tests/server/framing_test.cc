@@ -25,7 +25,7 @@ std::string chunked(const std::string& body) {
 
 class Framing : public WithServer<1> {
  protected:
-  /// All that a connection answers until it is closed.
+  /// Returns everything that the server sends on a connection until it closes it.
   static std::string answers(const std::string& method, const std::string& headers, const std::string& body) {
     RawConnection client(server().server().port());
     client.send(method + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n" + body);

@@ -9,15 +9,15 @@
 
 namespace spectr::server {
 
-/// What a server answered.
+/// A server's reply.
 struct HttpReply {
-  int status = -1;  ///< −1: nothing that is an answer
+  int status = -1;  ///< −1 if there is no valid reply
   std::string body = {};
   http::Headers headers = {};
   std::string header(std::string_view name) const { return std::string(headers.get(name)); }
 };
 
-/// The body that lies in these chunks.
+/// Decodes a chunked body.
 inline std::string without_chunks(std::string_view chunks) {
   std::string body;
   for (;;) {
@@ -30,7 +30,7 @@ inline std::string without_chunks(std::string_view chunks) {
   }
 }
 
-/// Reads all that a connection has answered to one request, interim answers aside.
+/// Parses the reply to one request, after skipping interim responses.
 inline HttpReply read_reply(std::string_view all) {
   HttpReply reply;
   for (;;) {
@@ -52,8 +52,8 @@ inline HttpReply read_reply(std::string_view all) {
   }
 }
 
-/// One request over a connection of its own. Fields beside Host, Content-Length and Connection, which are
-/// added where they are not among them.
+/// Sends one request over its own connection. Adds the headers Host, Content-Length
+/// and Connection if they are missing.
 inline HttpReply ask(const std::string& host, int port, const std::string& method, const std::string& path,
                      const http::Headers& headers = {}, const std::string& body = "") {
   RawConnection connection(port, RawConnection::Buffers::usual, host);

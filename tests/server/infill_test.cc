@@ -1,4 +1,4 @@
-// /infill as llama.cpp has it, `suffix` elsewhere, and the limits that lines set.
+// /infill as in llama.cpp, `suffix` in other APIs, and limits that end a text at a newline.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ const Ids gap_ids = {{"tokenizer.ggml.fim_pre_token_id", 1},
                      {"tokenizer.ggml.fim_mid_token_id", 3}};
 const Ids repository_ids = {{"tokenizer.ggml.fim_rep_token_id", 4}, {"tokenizer.ggml.fim_sep_token_id", 5}};
 
-/// A server whose model fills in: what it writes follows the mark of the gap. Its marks are the bytes 1 to 5.
+/// A server whose model fills gaps: its text follows the mark of the gap. Its marks are the bytes 1 to 5.
 class InfillServer {
  public:
   explicit InfillServer(const std::vector<std::string>& said, const Ids& more = {}, bool suffix_first = false,

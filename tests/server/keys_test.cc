@@ -11,7 +11,7 @@
 namespace spectr::server {
 namespace {
 
-/// What the lines of a file open.
+/// Returns the keys in a file with these contents.
 Result<Keys> keys_of(const std::string& contents) {
   char name[] = "/tmp/spectr-keys-XXXXXX";
   close(mkstemp(name));

@@ -37,7 +37,7 @@ class LlamaFields : public WithServer<2> {
     }
     return events;
   }
-  /// The prompt_progress of events; expects them before all text.
+  /// Returns the prompt_progress of events, which must precede all text.
   static std::vector<TestJson> progress_of(const std::vector<TestJson>& events) {
     std::vector<TestJson> all;
     bool writes = false;
@@ -338,10 +338,8 @@ TEST_F(LlamaFields, CountUnderLlamaCppsNamesToo) {
     EXPECT_EQ(std::stod(text.substr(at + line.size())), server().metric(name)) << name;
   }
   EXPECT_THAT(text, HasSubstr("# TYPE llamacpp:prompt_tokens_total counter\n"));
-  EXPECT_THAT(
-      text,
-      testing::ContainsRegex(
-          "\nspectr_build_info\\{version=\"[0-9.]+\",commit=\"[0-9a-f]*\",build=\"[0-9a-f]{16}\",compiler=\"[^\"]+\"\\} 1\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nspectr_build_info\\{version=\"[0-9.]+\",commit=\"[0-9a-f]*\","
+                                           "build=\"[0-9a-f]{16}\",compiler=\"[^\"]+\"\\} 1\n"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is written to standard error, and that it never stops an answer.
+// Output on standard error, which never blocks an answer.
 #include "apps/server/log.h"
 
 #include <fcntl.h>
@@ -56,7 +56,7 @@ class Pipe {
   int reading_ = -1, writing_ = -1;
 };
 
-/// Sends spdlog's messages into a pipe for as long as a test takes.
+/// Redirects spdlog's messages into a pipe for the duration of a test.
 class Log : public testing::Test {
  protected:
   Log() { std::signal(SIGPIPE, SIG_IGN); }
@@ -88,7 +88,7 @@ class Log : public testing::Test {
 TEST_F(Log, DropsWhatFindsNoRoomAndSaysSoLater) {
   begin(LogFormat::text);
   for (int i = 0; i < 3000; ++i)
-    spdlog::info("line {} {}", i, std::string(60, 'x'));  // more than a pipe holds
+    spdlog::info("line {} {}", i, std::string(60, 'x'));  // exceeds a pipe's buffer
   EXPECT_THAT(pipe_.read(), HasSubstr("line 0 "));
   spdlog::info("the last one");
   const std::string rest = pipe_.read();
@@ -204,7 +204,7 @@ TEST_F(Log, SaysWhyAStreamWasCutOff) {
   begin(LogFormat::json);
   ServerOptions options = TestServer::options(1);
   options.log = LogFormat::json;
-  options.service.engine.models.context = 0;  // texts as long as the model can write them
+  options.service.engine.models.context = 0;  // the model's maximum
   const TestServer server(std::move(options));
   RawConnection client(server.server().port());
   client.send_post("/v1/completions", R"({"prompt": "Once", "n": 16, "ignore_eos": true, "stream": true})");

@@ -158,7 +158,7 @@ TEST(Messages, HoldCallsAndResults) {
                            {"thinking", {{"type", "enabled"}, {"budget_tokens", 1024}}}};
   const auto reply = server->post("/v1/messages", message_request(fields));
   EXPECT_EQ(reply.status, 200) << reply.body;
-  // The same conversation as the other API has it.
+  // This is the conversation above for the other API.
   const TestJson chat = {
       {{"role", "user"}, {"content", "Weather?"}},
       {{"role", "assistant"},

@@ -1,4 +1,4 @@
-// Requests have the settings of the table of method settings, within its bounds.
+// Requests accept all settings of the table of method settings, within their bounds.
 #include "spectr/decode/method_settings.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ MethodOptions read(const MethodSetting& setting, const JsonInput& value) {
   return GenerationRequest::read(body, Api::native, {}).speculative.others;
 }
 
-/// A value within the bounds that is not the default.
+/// Returns a value within the bounds that is not the default.
 JsonInput other_value(const MethodSetting& setting) {
   if (std::holds_alternative<bool MethodOptions::*>(setting.place)) return true;
   if (std::holds_alternative<double MethodOptions::*>(setting.place)) return 0.5;

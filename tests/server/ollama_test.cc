@@ -1,4 +1,4 @@
-// /api/chat, /api/generate and what else Ollama's clients ask for.
+// /api/chat, /api/generate and other endpoints that Ollama's clients use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ const TestJson weather_tools = {
      {{{"type", "function"},
        {"function", {{"name", "get_weather"}, {"parameters", {{"type", "object"}}}}}}}}};
 
-/// The objects of a stream, one a line.
+/// Returns the objects of a stream, one per line.
 std::vector<TestJson> lines_of(const std::string& body) {
   std::vector<TestJson> lines;
   for (std::size_t begin = 0; begin < body.size();) {

@@ -1,4 +1,4 @@
-// Which pages and which names a server answers to.
+// The origins and host names to which a server replies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

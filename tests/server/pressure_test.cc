@@ -20,14 +20,14 @@ using testing::HasSubstr;
 
 const TestJson endless = {{"prompt", "Once upon a time"}, {"ignore_eos", true}, {"stream", true}};
 
-/// Options of a server whose texts are as long as the model can write them.
+/// Returns options of a server with the model's maximum context.
 ServerOptions long_texts(std::size_t slots) {
   ServerOptions options = TestServer::options(slots);
   options.service.engine.models.context = 0;
   return options;
 }
 
-/// `endless`, several times: with one slot it takes a while.
+/// Returns `endless` with n completions, which takes a while on one slot.
 TestJson many(int n) {
   TestJson body = endless;
   body["n"] = n;
@@ -36,7 +36,7 @@ TestJson many(int n) {
 
 TEST(Pressure, AClientThatGoesFreesItsSlot) {
   for (const bool stream : {true, false}) {
-    for (const char* more : {"", "x"}) {  // what it sends beyond its request
+    for (const char* more : {"", "x"}) {  // bytes sent after its request
       const TestServer server(long_texts(1));
       TestJson body = many(16);
       body["stream"] = stream;
@@ -66,7 +66,7 @@ TEST(Pressure, FiveHundredSlowClientsAreHeldAndEverybodyElseIsAnswered) {
   }
   for (int i = 0; i < 20; ++i) EXPECT_EQ(server.get("/health").status, 200);
   EXPECT_EQ(server.post("/completion", {{"prompt", "Once"}, {"n_predict", 4}}).status, 200);
-  // Each of them can still become an honest one.
+  // Each slow request can still be completed.
   slow[1]->send("\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(slow[1]->receive_until("}"), HasSubstr("200 OK"));
   slow[2]->send("\"content\": \"a\"}");
@@ -76,7 +76,7 @@ TEST(Pressure, FiveHundredSlowClientsAreHeldAndEverybodyElseIsAnswered) {
 TEST(Pressure, ASocketThatTheSystemBreaksEndsTheServerWithoutHangingIt) {
   const TestServer server;
   EXPECT_TRUE(server.server().listening());
-  EXPECT_EQ(server.get("/health").status, 200);  // it takes connections: the socket is not listened at again
+  EXPECT_EQ(server.get("/health").status, 200);  // it is accepting now, and will not listen again
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in address{};
     socklen_t size = sizeof address;
@@ -94,7 +94,7 @@ TEST(Pressure, ATextThatFailsLeavesTheServerAndItsSlot) {
   const std::filesystem::path broken = std::filesystem::path(testing::TempDir()) / "spectr-no-numbers.gguf";
   std::filesystem::copy_file(find_data("models/stories260K-f32.gguf").value(), broken,
                              std::filesystem::copy_options::overwrite_existing);
-  constexpr std::size_t bytes = 1000;  // of the last tensor
+  constexpr std::size_t bytes = 1000;  // at the end of the last tensor
   std::fstream file(broken, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(-static_cast<std::streamoff>(bytes), std::ios::end);
   file << std::string(bytes, '\xff');
@@ -210,7 +210,7 @@ TEST(Pressure, SixtyFourClientsOnFourSlotsLoseNothing) {
   EXPECT_LE(server.metric("kv_cache_usage_perc"), 1.0);
 }
 
-/// Asks for more than the buffers of a socket hold.
+/// Requests more than the socket's buffers hold.
 void ask_for_much(RawConnection& client) {
   TestJson body = many(2);
   body["max_tokens"] = 100;

@@ -14,7 +14,7 @@
 
 namespace spectr::server {
 
-/// Lets this process have as many files open as the system allows.
+/// Raises this process's limit on open files to the maximum.
 inline void allow_many_files() {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -22,12 +22,12 @@ inline void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// A client that does what it likes with its socket. It throws if the server neither takes nor sends a byte
-/// for two minutes that are waited for, nor closes the connection.
+/// A client with full control of its socket. Throws if the server neither accepts nor sends a byte during two
+/// minutes of waiting, nor closes the connection.
 class RawConnection {
  public:
-  /// With small buffers some kilobytes may wait to be received, and with small segments not many more to be
-  /// sent, as a sender provides for so many segments.
+  /// Small buffers hold only some kilobytes at the receiver. With small segments the sender, too, buffers
+  /// little more, because it sizes its buffer by the number of segments.
   enum class Buffers { usual, small };
 
   explicit RawConnection(int port, Buffers buffers = Buffers::usual, const std::string& host = "127.0.0.1")
@@ -49,7 +49,7 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
-  /// False: the server has closed the connection.
+  /// Returns false if the server has closed the connection.
   bool send(const std::string& bytes) {
     for (std::size_t sent = 0; open_ && sent < bytes.size();) {
       const ssize_t part = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -65,10 +65,10 @@ class RawConnection {
                 std::to_string(body.size()) + "\r\n\r\n" + body);
   }
 
-  /// Sends no more.
+  /// Shuts down the sending side.
   void shut() { ::shutdown(socket_, SHUT_WR); }
 
-  /// What comes next; empty: the server has closed the connection.
+  /// Receives the next bytes; an empty string means that the server has closed the connection.
   std::string receive() {
     std::string bytes(1 << 16, '\0');
     const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
@@ -76,7 +76,7 @@ class RawConnection {
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
   }
-  /// What comes up to these words, and perhaps more; up to the end where they do not come.
+  /// Receives until these words arrive, possibly more; until the end if they do not arrive.
   std::string receive_until(const std::string& words) {
     std::string all;
     while (all.find(words) == std::string::npos) {
@@ -86,7 +86,7 @@ class RawConnection {
     }
     return all;
   }
-  /// Everything until the server closes the connection.
+  /// Receives everything until the server closes the connection.
   std::string receive_all() {
     std::string all;
     for (std::string more = receive(); !more.empty(); more = receive()) all += more;

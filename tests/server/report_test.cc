@@ -18,7 +18,7 @@ using Moment = std::chrono::steady_clock::time_point;
 
 constexpr std::size_t prompt_tokens = 11;
 
-/// A request for `n` completions of each of so many prompts.
+/// Returns a request for `n` completions of each of several prompts.
 PreparedRequest request_for(std::size_t prompts, std::size_t n = 1) {
   Request request;
   request.prompts.assign(prompts, std::vector<Token>(prompt_tokens, 1));
@@ -30,7 +30,7 @@ PreparedRequest request_for(std::size_t prompts, std::size_t n = 1) {
           1000};
 }
 
-/// A text of one block with so many accepted drafts of four: one second for its prompt, two for its tokens.
+/// Returns a text of one block with `accepted` of four drafts: one second for the prompt, two for the tokens.
 CompletionResult text(std::chrono::seconds begun, std::size_t cached, std::size_t accepted) {
   Block block;
   block.tokens.assign(accepted + 1, 7);

@@ -1,4 +1,4 @@
-// /v1/responses, OpenAI's API of items.
+// /v1/responses, OpenAI's Responses API.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TestJson response_request(TestJson fields = TestJson::object()) {
   return body;
 }
 
-/// The items without their ids.
+/// Returns the items without their ids.
 TestJson without_ids(TestJson items) {
   for (TestJson& item : items) {
     item.erase("id");
@@ -67,7 +67,7 @@ TEST(Responses, AreStreamedAsEventsThatAddUpToTheWhole) {
   for (const std::string& data : reply.events()) {
     last = TestJson::parse(data);
     EXPECT_EQ(last["sequence_number"], sequence++);
-    const std::string type = last["type"].get<std::string>().substr(9);  // behind "response."
+    const std::string type = last["type"].get<std::string>().substr(9);  // after "response."
     if (type == "output_text.delta") text += last["delta"].get<std::string>();
     if (type == "reasoning_text.delta") thoughts += last["delta"].get<std::string>();
     if (type == "function_call_arguments.delta") arguments += last["delta"].get<std::string>();

@@ -1,4 +1,4 @@
-// What is answered, without a connection.
+// Routing and replies, tested without a connection.
 #include "apps/server/routes.h"
 
 #include <gmock/gmock.h>
@@ -130,7 +130,7 @@ TEST_F(RoutesOfAService, TakeTextsForAWhileWhenTheyAreReadyNoMore) {
   const auto status = [&](const http::Request& request) {
     const http::Answer answer = of_it.handle(request, [] {});
     const auto* response = std::get_if<http::Response>(&answer);
-    return response == nullptr ? 200 : response->status;  // else a text that is being written
+    return response == nullptr ? 200 : response->status;  // otherwise a reply that is streamed
   };
   const http::Request health = {.method = "GET", .path = "/health", .headers = {}, .body = ""};
   const http::Request props = {.method = "GET", .path = "/props", .headers = {}, .body = ""};

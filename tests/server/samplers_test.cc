@@ -1,4 +1,4 @@
-// llama.cpp's samplers in requests: their fields, their order, and what answers say of them.
+// llama.cpp's samplers in requests: their fields, their order, and their echo in answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,8 +88,8 @@ TEST_F(SamplerFields, ChangeTheText) {
   EXPECT_EQ(answer({{"samplers", "edskypmxt"}, {"mirostat", 0}})["content"], text);
 }
 
-// Greedy texts do not depend on the method, whatever has been drafted; so states of feedbacks are right at
-// the beginning of every block.
+// Greedy texts do not depend on the method, whatever was drafted; so feedback states are
+// right at the start of every block.
 TEST_F(SamplerFields, WorkWithEveryMethod) {
   const TestJson deterministic[] = {
       {{"dry_multiplier", 2}, {"dry_allowed_length", 1}, {"temperature", 0}},

@@ -10,8 +10,8 @@
 
 namespace spectr::server {
 
-/// A server whose model answers by a script: after a new answer's header, which ends with a new line, `said`,
-/// and after the beginning of a call, which ends with a colon, `arguments`.
+/// A server whose model follows a script: it writes `said` after the header of a new answer, which ends with
+/// a newline, and `arguments` after the beginning of a call, which ends with a colon.
 class ScriptedServer {
  public:
   explicit ScriptedServer(const std::vector<std::string>& said,

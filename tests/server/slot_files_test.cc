@@ -1,4 +1,4 @@
-// Sequences of slots in files, as llama.cpp's /slots/N?action= has them, and the memory of past sequences.
+// Slots saved in files through llama.cpp's /slots/N?action=, and the cache of past sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(SlotFiles, ThatCannotBeUsedAreRefusedByName) {
 
 TEST_F(SlotFiles, AreNotNeededByConversationsThatTakeTurns) {
   TestServer server(options(std::size_t{64} << 20));
-  const std::string long_cat = std::string(cat) + ". " + cat;  // worth saving
+  const std::string long_cat = std::string(cat) + ". " + cat;  // long enough to be saved
   const std::string told = complete(server, long_cat)["content"];
   complete(server, dog);
   const TestJson again = complete(server, long_cat);

@@ -13,9 +13,9 @@ namespace spectr::server {
 namespace {
 
 constexpr int clients = 12, requests = 40, warming = 2, measured = 3;
-constexpr long max_growth = 8'000;  // kilobytes: 6 for each request that is measured
+constexpr long max_growth = 8'000;  // kilobytes: 6 per measured request
 
-/// Kilobytes of memory that this process holds.
+/// Returns this process's resident memory in kilobytes.
 long resident() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -48,12 +48,12 @@ std::string garbage(std::mt19937& random) {
   return body;
 }
 
-/// What became of many requests.
+/// The outcomes of many requests.
 struct Tally {
   std::atomic<int> answered = 0, refused = 0, wrong = 0;
 };
 
-/// Good, bad and aborted requests from several clients at a time.
+/// Sends good, bad and aborted requests from several concurrent clients.
 void soak(const TestServer& server, Tally& tally) {
   std::vector<std::jthread> threads;
   for (int client = 0; client < clients; ++client) {
@@ -93,7 +93,7 @@ TEST(Soak, GoodBadAndAbortedRequestsLeaveNothingBehind) {
   const TestJson text = text_of_seed(0);
   const auto free = [&] { return server.busy() == 0; };
   Tally tally;
-  // What is kept for later requests is there after a while.
+  // Caches for later requests are filled after a while.
   for (int round = 0; round < warming; ++round) soak(server, tally);
   ASSERT_TRUE(comes_true(free));
   const long before = resident();

@@ -1,4 +1,4 @@
-// How a server was started decides what requests get that do not say.
+// The options of a server determine the defaults of requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What decodes a text of which that much is said.
+/// Returns the method for a request with these speculative settings.
 std::string method_of(const TestServer& server, const TestJson& speculative) {
   const TestJson body = {{"prompt", "Once"}, {"n_predict", 1}, {"speculative", speculative}};
   return server.post("/completion", body).json()["generation_settings"]["speculative"]["method"];

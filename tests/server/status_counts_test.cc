@@ -1,4 +1,4 @@
-// What /metrics counts of answers.
+// The counts of replies in /metrics.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The server's options of chat templates: variables and thoughts.
+// The server's options for chat templates: variables and reasoning.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace spectr::server {
 namespace {
 
-/// What a server with these options makes of a message, by a template that opens thoughts as some models' do.
-/// `begun` is the answer that the model is to go on with; null: none.
+/// Returns the prompt for a message on a server with these options, by a template that opens reasoning like
+/// some models' do. `begun` is the prefix of the answer that the model continues; null means none.
 std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::object(),
                       const TestJson& begun = nullptr) {
   chat.source =

@@ -18,10 +18,10 @@ using TestJson = nlohmann::json;
 
 using test::comes_true;
 
-/// A real server with the bundled pair on a free port of this machine.
+/// A real server with the bundled pair on a free local port.
 class TestServer {
  public:
-  static constexpr std::size_t context = 160;  ///< less than the models have: tests shall not take long
+  static constexpr std::size_t context = 160;  ///< shorter than the models', to keep tests fast
 
   static ServerOptions options(std::size_t slots = 4, std::size_t queue = 64) {
     ServerOptions options;
@@ -38,7 +38,7 @@ class TestServer {
     return options;
   }
 
-  /// Of a machine where a wide pass costs little more than a narrow one, so that `auto` drafts.
+  /// Returns costs for which a wide pass is little more expensive than a narrow one, so that `auto` drafts.
   static std::shared_ptr<const Costs> made_up_costs() {
     return std::make_shared<Costs>(Costs{CostCurve({{1, 1e-3}, {16, 1.2e-3}}),
                                          {{CostCurve({{1, 1e-4}, {16, 1.2e-4}})}},
@@ -55,7 +55,7 @@ class TestServer {
   struct Reply : HttpReply {
     TestJson json() const { return TestJson::parse(body); }
     std::string error() const { return json().at("error").at("type"); }
-    /// The data of the events of a stream.
+    /// Returns the data of a stream's events.
     std::vector<std::string> events() const {
       std::vector<std::string> all;
       for (std::size_t at = 0; (at = body.find("data: ", at)) != std::string::npos;) {
@@ -79,19 +79,19 @@ class TestServer {
     return ask("GET", path, headers);
   }
 
-  /// Slots that write a text.
+  /// Returns the number of slots that are generating.
   int busy() const {
     int busy = 0;
     for (const TestJson& slot : get("/slots").json()) busy += slot["is_processing"] == true ? 1 : 0;
     return busy;
   }
-  /// A number of /metrics, by name and label; −1: there is none.
+  /// Returns a value of /metrics, by name and label, or −1 if it does not exist.
   double metric(const std::string& name) const {
     const std::string text = get("/metrics").body, line = "\nspectr_" + name + " ";
     const std::size_t at = text.find(line);
     return at == std::string::npos ? -1.0 : std::stod(text.substr(at + line.size()));
   }
-  /// Texts that ended so.
+  /// Returns the number of texts with this ending.
   double ended(const std::string& how) const { return metric("texts_total{ending=\"" + how + "\"}"); }
 
  private:
@@ -99,8 +99,8 @@ class TestServer {
   std::unique_ptr<Server> server_;
 };
 
-/// Tests that share one server, which ends with the last of them: its threads must not outlive what a process
-/// takes apart at its end.
+/// Tests that share one server, which is destroyed after the last test, because its threads must not
+/// outlive the process's static objects.
 template <std::size_t slots>
 class WithServer : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// Calls of tools in /v1/chat/completions.
+// Tool calls in /v1/chat/completions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST(Tools, AreToldLogProbabilitiesOfEveryToken) {
     const TestJson probabilities = TestJson::parse(event)["choices"][0]["logprobs"];
     if (!probabilities.is_null()) told += probabilities["content"].size();
   }
-  EXPECT_EQ(told, two_calls.size() + 1);  // and the end
+  EXPECT_EQ(told, two_calls.size() + 1);  // plus the final event
 }
 
 class ToolHistories : public testing::Test {

@@ -20,7 +20,7 @@ void* allocate(std::size_t size) {
 
 }  // namespace
 
-// Every allocation of the program passes here. (Inlined, GCC takes malloc and free for a mismatched pair.)
+// All allocations pass through here. (If this is inlined, GCC takes malloc and free for a mismatched pair.)
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (void* memory = allocate(size)) return memory;
   throw std::bad_alloc();

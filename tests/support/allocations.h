@@ -4,10 +4,10 @@
 
 namespace spectr::test {
 
-/// How often this program has asked for memory so far. A program that calls it has its own operator new.
+/// Returns the number of allocations so far. Linking this function replaces the global operator new.
 std::size_t allocations();
 
-/// While it lives, the program gets no pieces of memory of `bytes` or more. One at a time.
+/// While it exists, allocations of `bytes` or more fail. Only one instance may exist at a time.
 class ScarceMemory {
  public:
   explicit ScarceMemory(std::size_t bytes);

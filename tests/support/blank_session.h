@@ -10,7 +10,7 @@
 
 namespace spectr::test {
 
-/// A session of a model without any: it computes nothing but how long its text is.
+/// A session without a model: it computes nothing and only tracks the length of its sequence.
 class BlankSession : public Session {
  public:
   static constexpr std::size_t words = 4, longest = 100'000;
@@ -27,7 +27,7 @@ class BlankSession : public Session {
   std::size_t vocabulary() const override { return words; }
   std::size_t context() const override { return longest; }
 
-  /// So many more tokens of the text are there.
+  /// Appends this number of tokens to the sequence.
   void advance(std::size_t tokens) { length_ += tokens; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace spectr::test {
 
-/// Where blocks begin that lie so many bytes apart: see CachedBlocks.
+/// Returns the beginnings of blocks with a stride of `apart` bytes: see CachedBlocks.
 template <class Byte>
 std::vector<Byte*> block_table(std::span<Byte> memory, std::size_t apart) {
   std::vector<Byte*> table;

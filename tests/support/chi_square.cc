@@ -5,7 +5,7 @@
 
 namespace spectr::test {
 
-// Series of the lower function for x < a + 1, continued fraction (Lentz) of the upper one otherwise.
+// Uses the series of the lower function for x < a + 1, else the continued fraction (Lentz) of the upper one.
 double upper_gamma(double a, double x) {
   if (x <= 0.0) return 1.0;
   const double scale = std::exp(a * std::log(x) - x - std::lgamma(a));

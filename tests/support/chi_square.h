@@ -5,12 +5,12 @@
 
 namespace spectr::test {
 
-/// Pearson's test of observed counts against a distribution: the probability that counts of that distribution
-/// deviate at least as much. Cells are pooled in order until each expects at least 5; counts where the
-/// distribution is 0 give 0. Requires: counts.size() == distribution.size(), a positive number of counts.
+/// Returns the p-value of Pearson's chi-square test of observed counts against a distribution. Cells are
+/// pooled in order until each expects at least 5. Returns 0 if a count is positive where the distribution is
+/// 0. Requires: counts.size() == distribution.size(), a positive number of counts.
 double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const double> distribution);
 
-/// Q(a, x) = Γ(a, x)/Γ(a), the upper regularised incomplete gamma function, to about 1e-12. a > 0, x ≥ 0.
+/// Returns Q(a, x) = Γ(a, x)/Γ(a), the regularised upper incomplete gamma function, to 1e-12. a > 0, x ≥ 0.
 double upper_gamma(double a, double x);
 
 }  // namespace spectr::test

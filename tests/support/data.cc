@@ -2,7 +2,7 @@
 
 namespace spectr {
 
-// The build's folders are compiled into this file alone: all others are the same wherever the project lies.
+// Only this file contains the build's paths, so all others compile to the same code in any location.
 std::filesystem::path source_folder() {
   return SPECTR_SOURCE_DIR;
 }

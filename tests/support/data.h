@@ -7,22 +7,22 @@
 
 namespace spectr {
 
-/// Where the project's sources are, and the extra data of SPECTR_EXTRA_DATA, which may be absent.
+/// The project's source folder, and the extra data of SPECTR_EXTRA_DATA, which may be absent.
 std::filesystem::path source_folder();
 std::filesystem::path extra_data_folder();
-/// The program `spectr` of this build.
+/// Returns the path of this build's `spectr` program.
 std::string spectr_program();
-/// A driver of two boards that stands for NVML.
+/// Returns the folder of a fake NVML library with two boards.
 std::string two_boards_folder();
-/// A library to preload that slows connections down.
+/// Returns the path of a library that slows connections down when it is preloaded.
 std::string slow_network();
-/// An MPI program whose ranks come late; there is one where the build has MPI.
+/// Returns the path of an MPI program whose ranks arrive late; it exists only in builds with MPI.
 std::string late_ranks();
-/// A CUDA driver without a GPU (mock_cuda.h) that stands for libcuda.so.1.
+/// Returns the folder of a fake libcuda.so.1, a CUDA driver without a GPU (mock_cuda.h).
 std::string mock_cuda_folder();
 
-/// Where a file of test data lies, by a name such as "models/stories260K-f32.gguf": in the project itself
-/// (tests/data/ or the root), else in the extra data; nullopt where neither has it (the test skips).
+/// Finds a test file by a name such as "models/stories260K-f32.gguf", in the project (tests/data/ or the
+/// root), then in the extra data. Returns nullopt if neither has it (the test then skips).
 std::optional<std::filesystem::path> find_data(std::string_view name);
 
 }  // namespace spectr

@@ -7,7 +7,7 @@
 
 namespace spectr {
 
-/// Runs `claim` for every instruction set that Highway has on this machine.
+/// Runs `claim` for every instruction set that Highway supports on this machine.
 template <class Claim>
 void at_every_target(const Claim& claim) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {

@@ -8,7 +8,7 @@
 namespace spectr {
 namespace {
 
-/// Bytes of the data that the tensor should have; 0 where it makes no sense.
+/// Returns the size in bytes of a well-formed tensor's data; 0 if the tensor is invalid.
 std::size_t proper_size(const WrittenTensor& tensor) {
   const auto format = tensor_format(tensor.type);
   if (!format) return 0;

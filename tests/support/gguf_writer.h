@@ -14,7 +14,7 @@
 
 namespace spectr {
 
-/// Bytes in the making: numbers and strings as GGUF stores them.
+/// A buffer of bytes: numbers and strings are appended in GGUF's encoding.
 class Bytes {
  public:
   template <class T>
@@ -28,11 +28,11 @@ class Bytes {
   Bytes& u32(std::uint32_t value) { return number(value); }
   Bytes& u64(std::uint64_t value) { return number(value); }
   Bytes& text(std::string_view characters);
-  /// Length and characters.
+  /// Appends length and characters.
   Bytes& string(std::string_view characters) { return u64(characters.size()).text(characters); }
   Bytes& zeros(std::size_t count);
   Bytes& append(const Bytes& other);
-  /// Zeros up to the next multiple.
+  /// Appends zeros up to the next multiple.
   Bytes& pad(std::size_t multiple);
 
   std::size_t size() const { return data_.size(); }
@@ -42,24 +42,24 @@ class Bytes {
   std::vector<std::byte> data_;
 };
 
-/// A tensor of a crafted file. What is not given is as it should be.
+/// A tensor of a crafted file. Fields without a value get the correct one.
 struct WrittenTensor {
   std::string name;
   std::uint32_t type = 0;
   std::vector<std::uint64_t> shape;
-  std::optional<std::uint32_t> dimensions = {};  ///< claimed number of them
-  std::optional<std::uint64_t> offset = {};      ///< claimed
-  std::optional<std::size_t> data_size = {};     ///< bytes that are there
-  std::vector<float> numbers = {};               ///< of a tensor of F32; none: zeros
+  std::optional<std::uint32_t> dimensions = {};  ///< claimed number of dimensions
+  std::optional<std::uint64_t> offset = {};      ///< claimed offset
+  std::optional<std::size_t> data_size = {};     ///< actual bytes
+  std::vector<float> numbers = {};               ///< of an F32 tensor; empty: zeros
 };
 
-/// Writes a GGUF file, well-formed or with any lie a test needs.
+/// Writes a GGUF file, either well-formed or with any defect that a test needs.
 class GgufWriter {
  public:
   std::string magic = "GGUF";
   std::uint32_t version = 3;
   std::optional<std::uint64_t> claimed_entries = {}, claimed_tensors = {};
-  std::size_t alignment = 32;  ///< of the data; write general.alignment too
+  std::size_t alignment = 32;  ///< of the data; general.alignment must be set, too
 
   GgufWriter& set(std::string_view key, std::string_view value);
   GgufWriter& set(std::string_view key, const char* value) { return set(key, std::string_view(value)); }
@@ -81,13 +81,13 @@ class GgufWriter {
     }
     return entry(key, GgufType::array, bytes);
   }
-  /// An entry with these bytes as its value; takes the place of one with that key.
+  /// Adds an entry with these bytes as its value; replaces an entry with the same key.
   GgufWriter& entry(std::string_view key, GgufType type, const Bytes& value);
   GgufWriter& remove(std::string_view key);
-  /// Anything in place of an entry.
+  /// Writes arbitrary bytes instead of an entry.
   GgufWriter& raw_entry(const Bytes& bytes);
   GgufWriter& tensor(WrittenTensor tensor);
-  /// Anything in place of a tensor's description; without data.
+  /// Writes arbitrary bytes instead of a tensor's description, without data.
   GgufWriter& raw_tensor(const Bytes& bytes);
 
   GgufWriter& without_tensors();
@@ -119,12 +119,12 @@ class GgufWriter {
   Bytes descriptions_, data_;
 };
 
-/// The shape of tiny_llama() in any of the architectures: metadata without a vocabulary, and the token
-/// embedding.
+/// Returns a file with the shape of tiny_llama() in any architecture: metadata without a
+/// vocabulary, and the token embedding.
 GgufWriter tiny_model(const std::string& architecture);
 
-/// The smallest file that is a whole model: its metadata, a vocabulary of four tokens and the token
-/// embedding.
+/// Returns the smallest file that is a complete model: its metadata, a vocabulary of
+/// four tokens and the token embedding.
 GgufWriter tiny_llama();
 
 }  // namespace spectr

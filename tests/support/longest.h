@@ -4,8 +4,8 @@
 
 namespace spectr::test {
 
-/// The deadlines of tests, beyond which something hangs. A sanitizer makes programs ten to a hundred times
-/// slower.
+/// The time limits of tests; a test that exceeds its limit is considered to hang. Sanitizers slow programs
+/// down by a factor of ten to a hundred.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr int slower = 6;
 #elif defined(__has_feature)

@@ -10,9 +10,9 @@
 
 namespace spectr::test {
 
-/// Another model, whose logits are remembered by text: each text is computed once, alone, and then looked up.
-/// Its sessions keep nothing of other texts, so that decoders on a real model can be run over and over from
-/// few prefixes, and enumerated. The model must outlive it, and it its sessions; for one thread.
+/// Wraps another model and memoises its logits: each text is computed once, alone, and then looked up.
+/// Sessions keep nothing of other texts, so decoders on a real model can be run repeatedly from few prefixes,
+/// and enumerated. The model must outlive this object, and this object its sessions. Not thread-safe.
 class MemoisingModel final : public LanguageModel {
  public:
   explicit MemoisingModel(const LanguageModel& model) : model_(model) {}
@@ -22,10 +22,10 @@ class MemoisingModel final : public LanguageModel {
   std::size_t context() const override { return model_.context(); }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
 
-  /// The logits after a text.
+  /// Returns the logits after a text.
   Result<const std::vector<double>*> logits(const std::vector<Token>& text, Session& session) const;
 
-  /// How many texts are known.
+  /// Returns the number of memoised texts.
   std::size_t texts() const { return known_.size(); }
 
  private:

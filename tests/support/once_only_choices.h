@@ -8,8 +8,8 @@
 
 namespace spectr::test {
 
-/// The real generator, which also watches that no random number is used twice: no place is entered a second
-/// time, and nothing is drawn before the first.
+/// The real generator, which also checks that no random number is used twice: no place is entered a second
+/// time, and nothing is drawn before the first place is entered.
 class OnceOnlyChoices final : public Choices {
  public:
   explicit OnceOnlyChoices(std::uint64_t seed) : random_(seed) {}

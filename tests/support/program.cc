@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From the beginning, whoever else writes there.
+/// Reads the file from the beginning, even while others write to it.
 std::string contents(std::FILE* file) {
   std::string text;
   char buffer[4096];
@@ -51,9 +51,9 @@ RunningProgram::RunningProgram(const std::string& program, const std::vector<std
     dup2(fileno(in_.get()), STDIN_FILENO);
     dup2(fileno(out_.get()), STDOUT_FILENO);
     dup2(fileno(err_.get()), STDERR_FILENO);
-    setenv("XDG_CACHE_HOME", TEST_CACHE, 1);  // the user's costs and models are not read
+    setenv("XDG_CACHE_HOME", TEST_CACHE, 1);  // isolates the run from the user's costs and models
     for (const auto& [name, value] : surroundings.variables) setenv(name.c_str(), value.c_str(), 1);
-    signal(SIGINT, SIG_DFL);  // ignored where the tests run in the background
+    signal(SIGINT, SIG_DFL);  // ignored if the tests run in the background
     if (!surroundings.folder.empty() && chdir(surroundings.folder.c_str()) != 0) _exit(126);
     execv(program.c_str(), argv.data());
     _exit(127);
@@ -75,7 +75,7 @@ std::string RunningProgram::err() const {
   return contents(err_.get());
 }
 
-// To the system, −1 is every process.
+// Guards against −1, which the system interprets as all processes.
 void RunningProgram::needs_child() const {
   if (child_ < 0) throw std::logic_error("the program has ended");
 }

@@ -11,19 +11,19 @@
 
 namespace spectr::test {
 
-/// What a run of the program left behind.
+/// The outcome of a run of the program.
 struct Outcome {
-  int status;  ///< exit status; −1 where a signal ended it
+  int status;  ///< exit status; −1 if a signal ended it
   std::string out, err;
 };
 
 struct Surroundings {
-  std::map<std::string, std::string> variables = {};  ///< set in the program's environment
-  std::filesystem::path folder = {};                  ///< to run in; empty: where the test runs
-  std::string input = {};                             ///< on stdin
+  std::map<std::string, std::string> variables = {};  ///< additions to the program's environment
+  std::filesystem::path folder = {};                  ///< working directory; empty: the test's own
+  std::string input = {};                             ///< standard input
 };
 
-/// A run of a program that is still going on. Killed where nobody waited for its end.
+/// A running program. The destructor kills it unless its end was awaited.
 class RunningProgram {
  public:
   RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
@@ -32,14 +32,14 @@ class RunningProgram {
   RunningProgram& operator=(const RunningProgram&) = delete;
   ~RunningProgram();
 
-  /// What it has printed so far.
+  /// Returns the output so far.
   std::string out() const;
   std::string err() const;
   /// Throws std::logic_error after wait(), as a second wait() does.
   void send(int signal) const;
-  /// Whether wait() would return at once. Throws std::logic_error after wait().
+  /// Returns true if wait() would return immediately. Throws std::logic_error after wait().
   bool has_ended() const;
-  /// Throws std::runtime_error if the program has not ended within longest_program; then it is killed.
+  /// Throws std::runtime_error if the program does not end within longest_program, and kills it.
   Outcome wait();
 
  private:
@@ -51,12 +51,12 @@ class RunningProgram {
   using File = std::unique_ptr<std::FILE, Close>;
   static File temporary();
 
-  std::string name_;  // with its first argument
+  std::string name_;  // including the first argument
   File in_ = temporary(), out_ = temporary(), err_ = temporary();
-  pid_t child_ = -1;  // −1: has ended
+  pid_t child_ = -1;  // −1 after the end
 };
 
-/// Runs `program` with these arguments and waits for its end.
+/// Runs `program` with these arguments and waits until it ends.
 Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
                     const Surroundings& surroundings = {});
 

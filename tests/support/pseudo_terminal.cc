@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes patience(1);
 
-/// Becomes the program. Nothing that was set for the tests' own terminal counts.
+/// Becomes the program. Discards the settings of the tests' own terminal.
 [[noreturn]] void become(const std::string& program, const std::vector<std::string>& arguments,
                          const std::map<std::string, std::string>& variables, const std::string& output) {
   for (const char* name : {"NO_COLOR", "INSIDE_EMACS"}) unsetenv(name);
@@ -39,7 +39,7 @@ constexpr std::chrono::minutes patience(1);
 }
 
 bool has_ended(pid_t child) {
-  siginfo_t info{};  // of process 0 while the child runs
+  siginfo_t info{};  // stays 0 while the child runs
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
 }
 
@@ -76,7 +76,7 @@ bool TerminalProgram::read() {
   if (poll(&waits, 1, 20) <= 0) return false;
   std::array<char, 4096> bytes{};
   const ssize_t count = ::read(terminal_, bytes.data(), bytes.size());
-  if (count <= 0) return false;  // also where the program has ended
+  if (count <= 0) return false;  // also after the program has ended
   screen_.append(bytes.data(), static_cast<std::size_t>(count));
   return true;
 }
@@ -86,7 +86,7 @@ void TerminalProgram::type(const std::string& keys) {
   for (std::string_view left = keys; !left.empty() && Clock::now() < end;) {
     const ssize_t written = ::write(terminal_, left.data(), left.size());
     if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
-    if (!left.empty()) read();  // a program that nobody reads from stops reading
+    if (!left.empty()) read();  // a program whose output is not read stops reading
   }
 }
 

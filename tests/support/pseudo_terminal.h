@@ -10,8 +10,8 @@
 
 namespace spectr::test {
 
-/// A program that runs on a terminal of its own, of 80 columns and 24 rows, in a session of its own. Killed
-/// by the destructor if it still runs.
+/// A program that runs on its own terminal of 80 columns and 24 rows, in its own session. Killed by
+/// the destructor if it still runs.
 class TerminalProgram {
  public:
   /// `output`: a file for standard output; empty: the terminal.
@@ -21,15 +21,15 @@ class TerminalProgram {
   TerminalProgram& operator=(const TerminalProgram&) = delete;
   ~TerminalProgram();
 
-  /// Types keys, as the bytes that a terminal sends for them, whether the program reads them yet or not.
+  /// Types keys as the bytes that a terminal sends, even if the program does not read them yet.
   void type(const std::string& keys);
 
-  /// Whether these words come within a minute, after those that an earlier call has found.
+  /// Returns true if these words appear within a minute after the words that an earlier call has found.
   bool shows(const std::string& words);
-  /// Everything that the terminal has got so far.
+  /// Returns everything that the terminal has received so far.
   const std::string& screen() const { return screen_; }
 
-  /// The terminal's settings: now, also after the end, and before the program started.
+  /// Return the terminal's settings: at present (also after the end), and before the program started.
   termios settings() const;
   const termios& first_settings() const { return first_settings_; }
   void send(int signal) const;
@@ -38,14 +38,14 @@ class TerminalProgram {
   int wait();
 
  private:
-  /// Reads what the program has written; false once nothing came for a moment.
+  /// Reads the program's output; returns false after a short time without any.
   bool read();
 
   int terminal_ = -1;
-  pid_t child_ = -1;  // −1: has ended
+  pid_t child_ = -1;  // −1 after the end
   termios first_settings_{};
   std::string screen_;
-  std::size_t found_ = 0;  // where shows() goes on
+  std::size_t found_ = 0;  // where shows() continues
 };
 
 }  // namespace spectr::test

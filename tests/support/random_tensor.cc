@@ -8,7 +8,7 @@
 namespace spectr::test {
 namespace {
 
-/// Where a block of the format keeps its factors of 16 bits.
+/// Returns the offsets of the 16-bit factors in a block of the format.
 std::vector<std::size_t> f16_offsets(TensorType type) {
   switch (type) {
     using enum TensorType;
@@ -46,20 +46,20 @@ std::vector<std::size_t> f16_offsets(TensorType type) {
   }
 }
 
-/// Sign, exponent 2⁻⁸ or 2⁻⁷, any fraction.
+/// Returns a factor with a random sign and fraction and with exponent 2⁻⁸ or 2⁻⁷.
 std::uint16_t random_factor(std::mt19937& random) {
   return static_cast<std::uint16_t>((random() & 0x8000u) | (7u + (random() & 1u)) << 10 |
                                     (random() & 0x3FFu));
 }
 
-/// Makes the factors of a block of random bytes moderate.
+/// Replaces the factors in a block of random bytes with moderate ones.
 void set_factors(TensorType type, std::mt19937& random, std::byte* block) {
   for (const std::size_t offset : f16_offsets(type)) {
     const std::uint16_t bits = random_factor(random);
     std::memcpy(block + offset, &bits, sizeof bits);
   }
   if (type == TensorType::mxfp4) block[0] = static_cast<std::byte>(118u + random() % 3);
-  if (type == TensorType::iq1_m) {  // a nibble of it on top of each 16 bits of scales
+  if (type == TensorType::iq1_m) {  // each 16-bit word of scales has a nibble of it on top
     const unsigned bits = random_factor(random);
     for (std::size_t i = 0; i < 4; ++i) {
       std::byte& top = block[49 + 2 * i];
@@ -85,7 +85,7 @@ std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::siz
     } else if (type == TensorType::bf16) {
       const auto bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
       std::memcpy(bytes.data() + block, &bits, sizeof bits);
-    } else {  // F16: any sign and fraction, numbers below 1, subnormal ones too
+    } else {  // F16: any sign and fraction, numbers below 1, including subnormal ones
       const auto bits = static_cast<std::uint16_t>((random() & 0x8000u) | random() % 0x3C00u);
       std::memcpy(bytes.data() + block, &bits, sizeof bits);
     }

@@ -8,7 +8,7 @@
 
 namespace spectr::test {
 
-/// Rows that lie elsewhere: they answer questions, and count how often a whole row was brought here.
+/// Rows on another device: they answer queries, and count how often a whole row is fetched.
 class RemoteLogits final : public LogitRows {
  public:
   explicit RemoteLogits(std::vector<std::vector<float>> rows) : rows_(std::move(rows)) {}

@@ -70,7 +70,7 @@ void gelu_tanh(std::span<float> x) {
   for (float& v : x) {
     const double z = v, u = std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z);
     v = static_cast<float>(z /
-                           (1 + std::exp(-2 * u)));  // = ½ z (1 + tanh u), of which little is left below 0
+                           (1 + std::exp(-2 * u)));  // = ½ z (1 + tanh u), which loses precision for u < 0
   }
 }
 

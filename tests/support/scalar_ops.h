@@ -7,8 +7,8 @@
 #include "spectr/base/span2d.h"
 #include "spectr/gguf/tensor_type.h"
 
-/// What vector_math.h, vector_ops.h, attention.h and matmul.h compute, one number after the other, with sums
-/// and functions in double that are rounded to float at the end: the reference for tests.
+/// Scalar reference implementations of vector_math.h, vector_ops.h, attention.h and matmul.h for tests. Sums
+/// and functions are computed in double and rounded to float at the end.
 namespace spectr::scalar {
 
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
@@ -32,8 +32,8 @@ void attend(std::span<const float> q, const CachedHead<const float>& head, std::
             std::span<const int> extra, ScoreRule rule, std::span<float> scores, std::span<float> out,
             std::size_t begin = 0);
 
-/// y[r][i] = Σ_j W[i][j] x[r][j] with the weights as the format defines them and x unrounded.
-/// x: [n, cols], y: [n, rows]; W as its bytes stand in a file.
+/// Computes y[r][i] = Σ_j W[i][j] x[r][j] with weights as the format defines them and unrounded x.
+/// x: [n, cols], y: [n, rows]; W has the bytes of a file.
 void matmul(TensorType type, std::span<const std::byte> w, Span2d<const float> x, Span2d<float> y);
 
 }  // namespace spectr::scalar

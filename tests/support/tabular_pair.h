@@ -20,27 +20,27 @@ struct TabularPair {
   std::vector<TabularModel> drafts;
   TabularModel target;
 
-  /// Rows of uniform random numbers: first those of the drafts, then the target's.
+  /// Returns rows of uniform random numbers: first those of the drafts, then the target's.
   static TabularPair random(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
                             std::size_t drafts = 1);
-  /// The same with many zeros, so that supports are short, unequal and sometimes disjoint.
+  /// Returns rows with many zeros, so that supports are short, unequal and sometimes disjoint.
   static TabularPair sparse(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
                             std::size_t drafts = 1);
-  /// One distribution of the draft and one of the target at every step and after every token.
+  /// Returns one draft distribution and one target distribution for all steps and tokens.
   static TabularPair constant(std::span<const double> p, std::span<const double> q, std::size_t drafts = 1);
-  /// The target as its own draft.
+  /// Returns a pair in which the target is its own draft.
   TabularPair with_equal_draft() const { return {{target}, target}; }
 
   std::size_t vocabulary() const { return target.vocabulary(); }
 
-  /// Fresh sessions for a method's decoder that may emit up to `tokens` tokens, with as many drafts as it
-  /// takes.
+  /// Starts sessions for a method's decoder that may emit up to `tokens` tokens, with as
+  /// many drafts as the method takes.
   Models models(std::string_view method, const Decoder& decoder, const WarpOptions& warp, std::size_t tokens,
                 std::shared_ptr<const LogitRule> rule = nullptr) const;
 };
 
-/// What enumerating a method says: how far the distribution of whole outputs is from the target's, and its
-/// cost.
+/// The result of enumerating a method: the total variation between the distribution of whole
+/// outputs and the target's, and its cost.
 struct MethodDistribution {
   double tv;
   DecoderDistribution exact;
@@ -54,37 +54,37 @@ struct EnumerationSettings {
   std::shared_ptr<const LogitRule> rule = nullptr;
 };
 
-/// Throws std::runtime_error where the method cannot be made or enumerated.
+/// Throws std::runtime_error if the method cannot be made or enumerated.
 MethodDistribution method_distribution(const TabularPair& pair, std::string_view method,
                                        const MethodOptions& options,
                                        const EnumerationSettings& settings = {});
 
-/// The decoder of a method by name; throws where it cannot be made.
+/// Returns the decoder of a method by name; throws if it cannot be made.
 Decoder decoder_of(std::string_view method, const MethodOptions& options);
 
-/// A row more costs a fifth of a pass, a draft model a tenth of the target.
+/// Returns costs of 1/5 of a pass for each additional row, and of 1/10 of the target for a draft model.
 std::shared_ptr<const Costs> costs_of(std::size_t draft_models);
 
-/// For `auto`: a pass of r rows of the target costs 1 + slope (r − 1), one of each draft model a share of it.
+/// Returns options for `auto`: a target pass of r rows costs 1 + slope (r − 1), a draft pass a share of it.
 MethodOptions measured(double slope, const std::vector<double>& drafts);
 
-/// What a block takes by those costs where a draft model, or none, has drafted so many nodes on so many
-/// levels: its first pass reads two tokens, the others a level of average size.
+/// Returns the time of a block by those costs if a draft model, or none, has drafted `nodes` nodes on `depth`
+/// levels: its first pass reads two tokens, each other pass a level of average size.
 double seconds_by(const Costs& costs, std::optional<std::size_t> model, std::size_t nodes, std::size_t depth);
 
-/// K, L and maybe a plan, and the costs of one draft model.
+/// Returns options with K, L, optionally a plan, and the costs of one draft model.
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "");
 
-/// Vocabulary, sequences and their length.
+/// The sizes of a block: vocabulary, number of sequences and their length.
 struct Shape {
   std::size_t vocabulary, drafts, length;
 
-  /// V^(K·L), the ways in which the sequences can be drawn.
+  /// Returns V^(K·L), the number of ways in which the sequences can be drawn.
   double tuples() const;
   std::string text() const { return fmt::format("V {}, K {}, L {}", vocabulary, drafts, length); }
 };
 
-/// Every shape of V 2 … 4, K ≤ max_drafts and L ≤ 3 with more_than < V^(K·L) ≤ max.
+/// Returns all shapes with V 2 … 4, K ≤ max_drafts and L ≤ 3 for which more_than < V^(K·L) ≤ max.
 std::vector<Shape> shapes(double more_than, double max, std::size_t max_drafts = 3);
 
 }  // namespace spectr::test

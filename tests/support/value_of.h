@@ -7,7 +7,7 @@
 
 namespace spectr::test {
 
-/// The value, or an exception that says the error.
+/// Returns the value, or throws an exception with the error's message.
 template <class T>
 T value_of(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);

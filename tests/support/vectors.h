@@ -11,7 +11,7 @@
 
 namespace spectr::test {
 
-/// Lengths around the widths of vectors and of the unrolled loops, and starts at every offset in a vector.
+/// Runs `claim` for lengths around the widths of vectors and unrolled loops, at all offsets in a vector.
 template <class Claim>
 void at_every_length_and_offset(const Claim& claim) {
   for (std::size_t n = 1; n <= 2 * 64 + 1; n += n < 36 ? 1 : 7) {
@@ -20,8 +20,8 @@ void at_every_length_and_offset(const Claim& claim) {
   claim(2048, 0);
 }
 
-/// Vectors whose sums of exponentials rounding takes furthest: long, and all numbers but the first alike or
-/// nearly so, so that what is added is rounded one way again and again.
+/// Runs `claim` for vectors with the worst rounding errors in sums of exponentials: long ones, in which all
+/// numbers but the first are nearly equal, so that every addition is rounded in the same direction.
 template <class Claim>
 void for_long_vectors(const Claim& claim) {
   for (const std::size_t n : {131'071, 131'072, 131'085}) {
@@ -38,7 +38,7 @@ void for_long_vectors(const Claim& claim) {
   }
 }
 
-/// Random numbers that start at some offset in memory.
+/// Random numbers that start at a given offset in memory.
 struct Vectors {
   std::vector<float> store;
   std::span<float> view;

@@ -8,7 +8,7 @@
 
 namespace spectr::test {
 
-/// A backend whose operations are wrapped in a T, which is made of them and `args`.
+/// A backend whose operations are wrapped in a T, which is constructed from them and `args`.
 template <class T, class... Args>
 class WrappingBackend final : public Backend {
  public:

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 constexpr TokenizeOptions bare = {.add_bos = false};
 enum : Token { unknown, bos, turn_end, line, two_lines, space, a, b, ab, space_ab, three_lines, bytes };
 
-/// The tokens above, and from `bytes` on the 256 bytes.
+/// Returns the tokens above, and from `bytes` on the 256 bytes.
 GgufWriter tiny_character_bpe() {
   std::vector<std::string> texts = {"<unk>", "<bos>", "<turn|>", "\n",       "\n\n",  "\u2581",
                                     "a",     "b",     "ab",      "\u2581ab", "\n\n\n"};

@@ -1,4 +1,4 @@
-// Tools, calls and results in prompts, for templates that render them and for those that do not.
+// Tools, calls and results in prompts, for templates that render tools and for those that do not.
 #include <gmock/gmock.h>
 
 #include <algorithm>

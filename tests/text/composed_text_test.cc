@@ -37,7 +37,7 @@ TEST(ComposedText, BytesThatAreNotUtf8StayAndKeepApart) {
             "\xCC\u00E9\xCC");
 }
 
-TEST(ComposedText, MarksWithoutEndAreSortedInTime) {  // a quadratic sort would not come to its end here
+TEST(ComposedText, MarksWithoutEndAreSortedInTime) {  // a quadratic sort would time out
   constexpr std::size_t n = 1 << 19;
   std::string marks = "q", sorted = "q";
   for (std::size_t i = 0; i < n; ++i) marks += "\u0307\u0323";

@@ -28,7 +28,7 @@ TEST(MarkedText, ConsistsOfItsPieces) {
   EXPECT_TRUE(MarkedText().pieces().empty());
 }
 
-/// A byte, and whether it is quoted, for each byte.
+/// Returns each byte with a flag that is true if it is quoted.
 std::vector<std::pair<char, bool>> marks(const MarkedText& text) {
   std::vector<std::pair<char, bool>> out;
   for (const auto& [bytes, quoted] : text.pieces()) {

@@ -28,7 +28,7 @@ std::vector<int> ids_of(const std::vector<Symbol>& symbols) {
   return ids;
 }
 
-/// The definition itself: look at all neighbours, merge the best pair, start again.
+/// Merges by the definition: finds the best pair among all neighbours, merges it, and repeats.
 std::vector<Symbol> merge_slowly(std::vector<Symbol> symbols, const Table& table) {
   while (true) {
     std::optional<std::size_t> best;

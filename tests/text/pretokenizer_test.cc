@@ -125,7 +125,7 @@ TEST(Pretokenizer, ExaonesExpertsKeepWordsWithSingleSpacesTogether) {
   EXPECT_THAT(words("exaone-moe", "one two  three 12"), ElementsAre("one two", " ", " three", " ", "1", "2"));
 }
 
-// What Python's module regex makes of these texts with the families' expressions.
+// The expected words are from Python's module regex with the families' expressions.
 TEST(Pretokenizer, BloomAndVikingCutAtSomeMarksOnly) {
   EXPECT_THAT(words("bloom", "Hei (maailma), mit\u00E4  kuuluu? 12\n\nok|a"),
               ElementsAre("Hei", " (", "maailma", "),", " mit\u00E4", " ", " kuuluu", "?", " 12", "\n\n",
@@ -212,7 +212,7 @@ TEST(Pretokenizer, LosesNothingOfAnyText) {
   }
 }
 
-TEST(Pretokenizer, LongRunsAreCutInLinearTime) {  // a quadratic rule would not come to its end here
+TEST(Pretokenizer, LongRunsAreCutInLinearTime) {  // a quadratic rule would time out
   constexpr std::size_t n = 1 << 20;
   for (const std::string_view rule : all_rules) {
     const Pretokenizer pretokenizer(*find_pretokenizer_rule(rule));

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view harmony = "{{ '<|start|>assistant' }}";
 constexpr std::string_view thinks = "{{ '<think>' }}";
 
-/// The whole answer's parts, given in pieces of so many bytes: "thoughts|what is said".
+/// Splits an answer that arrives in pieces of `piece` bytes. Returns "reasoning|content".
 std::string split(std::string_view chat_template, std::string_view answer, std::size_t piece,
                   std::string_view begun = "") {
   const auto splitter = ReasoningSplitter::make(reasoning_form(chat_template), begun);

@@ -112,7 +112,7 @@ TEST(SpecialTokens, ThatAreVeryLongStayPlainText) {
   EXPECT_THAT(split(specials, without, false), ElementsAre(without));
 }
 
-/// One token after the other divides the fragments that the longer ones have left.
+/// Splits by one token at a time, longest first; each splits the fragments left by the longer ones.
 std::vector<Fragment> split_one_by_one(const Vocabulary& vocabulary, std::string_view text,
                                        bool parse_special) {
   std::vector<Token> specials;

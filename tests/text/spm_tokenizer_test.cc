@@ -102,7 +102,7 @@ TEST(SpmTokenizer, NothingIsMergedToMoreThanAKilobyte) {
   std::vector<std::string> texts = {"<unk>", "<s>", "</s>"};
   std::vector<std::int32_t> kinds = {2, 3, 3};
   std::vector<float> scores(3);
-  for (std::size_t length = 1; length <= 1500; ++length) {  // the longer the better
+  for (std::size_t length = 1; length <= 1500; ++length) {  // longer pieces have higher scores
     texts.emplace_back(length, 'a');
     kinds.push_back(1);
     scores.push_back(static_cast<float>(length));

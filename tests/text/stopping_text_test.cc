@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-/// A text of bytes, pushed as far as it goes.
+/// A text of byte tokens that is pushed until it stops.
 struct Bytes {
   std::unique_ptr<Tokenizer> tokenizer = good_tokenizer(tiny_byte_level());
   StoppingText text;

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What a stream gives out for each token, and at the end.
+/// Returns the output of a stream for each token, and at the end.
 std::vector<std::string> parts(const Tokenizer& tokenizer, TextStream::Start start,
                                const std::vector<Token>& tokens) {
   TextStream stream(tokenizer, start);

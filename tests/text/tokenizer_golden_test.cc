@@ -1,5 +1,5 @@
-// Prompts and greedy continuations of real models, with the ids and the text that llama.cpp gives:
-// PROMPT, PROMPT_IDS, a line for each generated token that begins with its id, TEXT, and in some files ===.
+// Prompts and greedy continuations of real models, with llama.cpp's ids and text: PROMPT, PROMPT_IDS, a line
+// for each generated token that begins with its id, TEXT, and in some files ===.
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
-// Text → ids → text gives the text back, whatever the text, for vocabularies that can express every byte; the
-// composed text, where the vocabulary composes.
+// Text → ids → text is the identity for vocabularies that can express every byte, or yields the
+// composed text if the vocabulary composes.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ std::vector<std::string> random_characters() {
     for (unsigned n = random() % 40; n > 0; --n) {
       const unsigned code_point = random() % limits[random() % std::size(limits)];
       const bool surrogate = code_point >= 0xD800 && code_point < 0xE000;
-      const bool written_space = code_point == 0x2581;  // SentencePiece's own sign for a space
+      const bool written_space = code_point == 0x2581;  // SentencePiece's own escape for a space
       if (!surrogate && !written_space) append(code_point, text);
     }
   }

@@ -1,7 +1,7 @@
 // Vocabularies with texts and their ids: X.gguf, X.gguf.inp with the texts, X.gguf.out with a line of ids for
-// each, without BOS. Those of published models have llama.cpp's own test vectors; those that were made have
-// the ids of Hugging Face's tokenizers, given the rule of the family that their name says, and merges that
-// run across its boundaries, so that a wrong word shows.
+// each, without BOS. Published models have llama.cpp's own test vectors. Generated vocabularies have the ids
+// of Hugging Face's tokenizers with the rule of the family in their name, and merges that cross its word
+// boundaries, so that a wrong split changes the ids.
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Calls are found in answers of every family, wherever the answer is cut.
+// Calls are found in answers of every family, however the answer is split.
 #include "spectr/text/chat/tool_call_parser.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ ToolForm tool_form_by(const char* source) {
   return ChatTemplate::make(source, vocabulary).value().tool_form();
 }
 
-/// What becomes of an answer that comes in pieces of so many bytes: "content|name(arguments)…".
+/// Parses an answer that arrives in pieces of `piece` bytes. Returns "content|name(arguments)…".
 std::string parsed_in_pieces(const ToolForm& form, std::string_view answer, std::size_t piece, bool parallel,
                              std::string_view begun) {
   ToolCallParser parser(form, std::make_shared<const ToolSet>(offered_tools), parallel);

@@ -1,4 +1,4 @@
-// The form of calls is found from what a template renders.
+// The form of calls is derived from a template's output.
 #include "spectr/text/chat/tool_form.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ ToolForm form_of(std::string_view source) {
   return ChatTemplate::make(source, vocabulary).value().tool_form();
 }
 
-/// The beginning of a call of the tool "f".
+/// Returns the beginning of a call of the tool "f".
 std::string opening(const ToolForm& form) {
   const std::string text = form.lead + "f" + form.middle;
   return text.substr(0, text.find_last_not_of(" \n") + 1);

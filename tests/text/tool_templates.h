@@ -2,7 +2,7 @@
 
 namespace spectr::tool_templates {
 
-// Templates that write tools and calls as those of published families do.
+// Templates that write tools and calls like those of published families.
 
 inline constexpr const char* hermes =
     "{% if tools %}<|im_start|>system\n{% for t in tools %}{{ t | tojson }}\n{% endfor %}<|im_end|>\n{% "
@@ -41,7 +41,7 @@ inline constexpr const char* llama =
     "{% endfor %}{% if add_generation_prompt %}{{ '<|head|>assistant<|end|>\n\n' }}{% endif %}"
     "{# <|python_tag|> #}";
 
-/// A list of calls with ids of nine letters and digits.
+/// Writes a list of calls; ids have nine letters and digits.
 inline constexpr const char* mistral =
     "{% macro check(id) %}{% if id | length != 9 %}{{ raise_exception('ids have length 9') }}{% endif %}{% "
     "endmacro %}"
@@ -53,7 +53,7 @@ inline constexpr const char* mistral =
     "endif %}"
     "{% endfor %}";
 
-/// The arguments are strings.
+/// Requires arguments to be strings.
 inline constexpr const char* ministral =
     "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}[{{ m.role }}]{{ "
     "m.content }}"
@@ -61,7 +61,7 @@ inline constexpr const char* ministral =
     "endfor %}"
     "</s>{% endfor %}";
 
-/// Messages with calls must have no content.
+/// Requires messages with calls to have no content.
 inline constexpr const char* deepseek =
     "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|{{ m.role }}|>"
     "{% if m.content is none %}<calls>{% for c in m.tool_calls %}<call>{{ c.function.name }}<sep>"
@@ -94,7 +94,7 @@ inline constexpr const char* gemma =
     "else '') "
     "}}{% endfor %}{{ '}<tool_call|>' }}{% endfor %}<turn|>{% endfor %}";
 
-/// Calls of functions in Python.
+/// Writes calls in Python syntax.
 inline constexpr const char* lfm =
     "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|{{ m.role }}|>{{ "
     "m.content }}{% if m.tool_calls %}<|tool_call_start|>[{% for c in m.tool_calls %}{{ c.function.name ~ "
@@ -104,7 +104,7 @@ inline constexpr const char* lfm =
     "{% endfor %}{{ ')' ~ (', ' if not loop.last else '') }}{% endfor %}]<|tool_call_end|>{% endif %}</s>{% "
     "endfor %}";
 
-/// Tags say whether a value is a string.
+/// Writes tags that tell whether a value is a string.
 inline constexpr const char* deepseek_tags =
     "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}[{{ m.role }}]{{ "
     "m.content }}{% if m.tool_calls %}{{ '\n<DSML|calls>\n' }}{% for c in m.tool_calls %}{{ '<DSML|invoke "
@@ -115,7 +115,7 @@ inline constexpr const char* deepseek_tags =
     "tojson) ~ '</DSML|parameter>\n' }}{% endfor %}{{ '</DSML|invoke>\n' }}{% endfor %}</DSML|calls>{% endif "
     "%}[end]{% endfor %}";
 
-/// Counts calls.
+/// Numbers the calls.
 inline constexpr const char* kimi =
     "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}<|{{ m.role }}|>{{ "
     "m.content }}{% if m.tool_calls %}<|tool_calls_section_begin|>{% for c in m.tool_calls "
@@ -125,7 +125,7 @@ inline constexpr const char* kimi =
     "%}</s>{% "
     "endfor %}";
 
-/// Knows nothing of tools, and no system messages.
+/// Supports neither tools nor system messages.
 inline constexpr const char* plain =
     "{% for m in messages %}{% if m.role not in ['user', 'assistant'] %}{{ raise_exception('no such role') }}"
     "{% endif %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% "

@@ -1,5 +1,5 @@
-// Vocabularies with one lie in each. Where such a file has broken another reader, the comment says which
-// report it was.
+// Vocabularies with one false statement each. If such a file has broken another
+// reader, the comment cites the report.
 
 #include <gmock/gmock.h>
 
@@ -23,7 +23,7 @@ void expect_error(const GgufWriter& writer, const std::string& reason) {
   EXPECT_THAT(tokenizer.error().message, HasSubstr(reason));
 }
 
-/// A SentencePiece vocabulary of these texts and nothing else.
+/// Returns a SentencePiece vocabulary with only these texts.
 GgufWriter bare(const Texts& texts) {
   return GgufWriter().set("tokenizer.ggml.model", "llama").set("tokenizer.ggml.tokens", texts);
 }
@@ -171,7 +171,7 @@ TEST(MalformedVocabulary, ThePreTokenizerIsMissing) {
   for (const char* architecture : {"llama", "qwen2", "gpt2 "}) {
     expect_error(writer.set("general.architecture", architecture), missing);
   }
-  for (const char* architecture : {"gpt2", "gptneox"}) {  // GPT-2's rule, which old files do not name
+  for (const char* architecture : {"gpt2", "gptneox"}) {  // GPT-2's rule, which old files do not specify
     EXPECT_TRUE(load_vocabulary(writer.set("general.architecture", architecture)));
   }
 }

@@ -131,7 +131,7 @@ TEST(Vocabulary, NormalTextThatLooksLikeAnEndIsNone) {
   EXPECT_EQ(vocabulary.kind(4), TokenKind::control);
 }
 
-/// A SentencePiece vocabulary of control tokens.
+/// Returns a SentencePiece vocabulary of control tokens.
 GgufWriter control_tokens(const std::vector<std::string>& texts) {
   GgufWriter writer = tiny_sentencepiece();
   writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.scores", std::vector<float>(texts.size()));

@@ -1,4 +1,4 @@
-// References: tests/data/encoders/make.py, by Hugging Face's tokenizers.
+// Word-piece tokenization. References: tests/data/encoders/make.py, by Hugging Face's tokenizers.
 #include "spectr/text/wordpiece/word_piece_tokenizer.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-/// [UNK], [CLS], [SEP] are 0, 1, 2; then words and pieces.
+/// Returns a vocabulary in which [UNK], [CLS], [SEP] are 0, 1, 2, followed by words and pieces.
 GgufWriter tiny_word_piece(const std::vector<std::string>& pieces) {
   std::vector<std::string> tokens = {"[UNK]", "[CLS]", "[SEP]"};
   tokens.insert(tokens.end(), pieces.begin(), pieces.end());
@@ -49,7 +49,7 @@ TEST(WordPieceTokenizer, GivesTheIdsOfTheReference) {
   ASSERT_GT(cases.size(), 30U);
   for (const auto& one : cases) {
     const auto text = one["text"].get<std::string>();
-    const bool trusted = text.contains("[SEP]");  // found as a token by the reference
+    const bool trusted = text.contains("[SEP]");  // the reference parses it as a token
     EXPECT_THAT(tokenizer->encode(text, {.add_bos = false, .parse_special = trusted}),
                 ElementsAreArray(one["ids"].get<std::vector<Token>>()))
         << testing::PrintToString(text);

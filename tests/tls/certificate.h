@@ -11,7 +11,7 @@
 
 namespace spectr::http {
 
-/// A certificate of localhost that vouches for itself for an hour, and its key, in two files.
+/// A self-signed certificate for localhost, valid for an hour, and its key, in two files.
 class TemporaryCertificate {
  public:
   TemporaryCertificate() {

@@ -30,7 +30,7 @@ class Encrypted : public testing::Test {
     return HttpServer::listen(options, handler).value();
   }
 
-  /// All that is answered to these bytes, to a client that trusts this certificate alone.
+  /// Sends these bytes and returns the whole reply. The client trusts only this certificate.
   std::string ask(int port, const std::string& request) {
     asio::io_context loop;
     asio::ssl::context trust(asio::ssl::context::tls_client);

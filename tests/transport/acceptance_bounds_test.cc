@@ -52,15 +52,15 @@ TEST(AcceptanceBounds, RiseWithEveryDraftToTheMassThatDraftsCanReach) {
       const double optimum = optimal_acceptance(p, q, k);
       EXPECT_GE(optimum, last - 1e-14);
       EXPECT_LE(optimum, limit + 1e-14);
-      // Drafts that miss a token of the support have at most V (1 − min p)^k together.
+      // Drafts that miss a token of the support have a total probability of at most V (1 − min p)^k.
       EXPECT_GE(optimum, limit - 6.0 * std::pow(1.0 - rarest, static_cast<double>(k)) - 1e-14);
       last = optimum;
     }
   }
 }
 
-// Both halves of SpecTr's Lemma 3, the lower one for k-Seq; and that the upper one is attained, whatever the
-// distributions are: those of every form (ties, zeros, disjoint supports), of equal and of different
+// Tests both bounds of SpecTr's Lemma 3, the lower one for k-Seq; and that the upper one is attained for
+// all distributions: of every form (ties, zeros, disjoint supports), from equal and from different
 // drafters.
 TEST(AcceptanceBounds, ByTuplesAreTheOptimumAndKSeqReachesAShareOfThem) {
   RandomDistributions random(8);
@@ -76,7 +76,7 @@ TEST(AcceptanceBounds, ByTuplesAreTheOptimumAndKSeqReachesAShareOfThem) {
   }
 }
 
-// … by the linear program of the transport problem, which knows nothing of subsets.
+// The linear program of the transport problem, which does not use subsets, has the same value.
 TEST(AcceptanceBounds, ByTuplesAreTheValueOfTheTransportProblem) {
   RandomDistributions random(10);
   for (int n = 0; n < 150; ++n) {
@@ -86,7 +86,7 @@ TEST(AcceptanceBounds, ByTuplesAreTheValueOfTheTransportProblem) {
   }
 }
 
-// SpecTr, (11): α* ≤ Σ min(q, 1 − (1−p)^k) ≤ kβ(k); equalities and strict inequalities both occur.
+// SpecTr, (11): α* ≤ Σ min(q, 1 − (1−p)^k) ≤ kβ(k); equality and strict inequality both occur.
 TEST(AcceptanceBounds, OfTheChainAreInOrder) {
   RandomDistributions random(11);
   double first = 0.0, second = 0.0;  // the largest gaps
@@ -155,7 +155,7 @@ TEST(AcceptanceBounds, UniformDistributionsHaveAClosedForm) {
   EXPECT_EQ(uniform_acceptance_without_replacement(12, 4, 9), 1.0);
 }
 
-// P(all of k different drafts lie in S), by recursion over the sequences.
+// Returns P(all of k different drafts lie in S), by recursion over the sequences.
 double all_inside(const Distribution& p, std::uint32_t subset, std::size_t k, std::uint32_t tried = 0) {
   if (k == 0) return 1.0;
   double rest = 0.0, sum = 0.0;

@@ -1,5 +1,5 @@
-// Selecting allocates nothing: plans do that when they are built, and the residual's when it is first drawn
-// from.
+// Selection allocates nothing: plans allocate when they are built, and the
+// residual when it is first drawn from.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +35,7 @@ TEST(Select, AllocatesNothingOnceAResidualWasDrawnFrom) {
     };
     for (std::uint64_t run = 0; run < runs; ++run) (void)select(run);
     std::size_t inside = 0, rejected = 0;
-    // A new thread has no recycled memory yet: what it takes is an allocation.
+    // A new thread has no recycled memory yet, so all memory that it takes is allocated.
     std::thread([&] {
       for (std::uint64_t run = 0; run < runs; ++run) {
         const std::size_t before = test::allocations();

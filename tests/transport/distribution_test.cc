@@ -20,7 +20,7 @@ using testing::ElementsAre;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A short distribution from plain lists.
+/// Returns a sparse distribution from plain lists.
 Distribution listed(const std::vector<Token>& tokens, const std::vector<double>& weights,
                     std::size_t vocabulary) {
   return Distribution::from_weights(tokens, weights, vocabulary);
@@ -72,7 +72,7 @@ TEST(Distribution, NeedsWeightsOfADistribution) {
   EXPECT_THROW(listed({}, {}, 3), BrokenContract);
 }
 
-// One over such a total is infinite.
+// The reciprocal of such a total overflows to infinity.
 TEST(Distribution, NormalisesASubnormalTotal) {
   const double least = std::numeric_limits<double>::denorm_min();
   EXPECT_THAT(distribution({least, 3 * least}).probabilities(), ElementsAre(0.25, 0.75));

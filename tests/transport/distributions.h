@@ -17,14 +17,14 @@ inline Distribution distribution(std::vector<double> weights) {
   return Distribution::from_weights(std::move(weights));
 }
 
-/// The draft distributions of several drafters. The distributions must outlive it.
+/// Returns the draft distributions of several drafters. The distributions must outlive the result.
 inline DraftDistributions several(const std::vector<Distribution>& distributions) {
   std::vector<const Distribution*> pointers;
   for (const Distribution& p : distributions) pointers.push_back(&p);
   return DraftDistributions(pointers);
 }
 
-/// Random distributions of very different shapes: flat to extremely peaked, with zeros, dense or short.
+/// Random distributions of various shapes: flat to extremely peaked, with zeros, dense or sparse.
 class RandomDistributions {
  public:
   explicit RandomDistributions(std::uint64_t seed) : random_(seed) {}
@@ -63,14 +63,14 @@ class RandomDistributions {
   std::mt19937_64 random_;
 };
 
-/// max_x |a(x) − b(x)|.
+/// Returns max_x |a(x) − b(x)|.
 inline double distance(const std::vector<double>& a, const Distribution& b) {
   double most = 0.0;
   for (std::size_t x = 0; x < a.size(); ++x) most = std::max(most, std::abs(a[x] - b[static_cast<Token>(x)]));
   return most;
 }
 
-/// The distribution of Y given the drafts, by running select() over all its choices.
+/// Returns the distribution of Y given the drafts, by running select() over all its choices.
 inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span<const Token> drafts,
                                             std::size_t vocabulary) {
   std::vector<Sum> sums(vocabulary);
@@ -84,7 +84,7 @@ inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span
   return distribution_of_y;
 }
 
-/// Probability that select() accepts, over draw() and all choices.
+/// Returns the probability that select() accepts, over draw() and all choices.
 inline double enumerate_acceptance(const TransportPlan& plan) {
   Sum accepted;
   std::vector<Token> drafts(plan.drafts());
@@ -96,7 +96,7 @@ inline double enumerate_acceptance(const TransportPlan& plan) {
   return accepted.value();
 }
 
-/// max over all drafts of the distance between conditional() and the distribution that select() produces.
+/// Returns the largest distance, over all drafts, of conditional() from the distribution of select().
 inline double worst_conditional(const TransportPlan& plan, std::size_t vocabulary) {
   double most = 0.0;
   std::vector<Token> drafts(plan.drafts());

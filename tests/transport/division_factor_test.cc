@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-// Bisection in long double on the definition: the smallest ρ with (1 − ρβ) ≤ (1 − β)^k.
+// Computes the smallest ρ with (1 − ρβ) ≤ (1 − β)^k by bisection in long double, from the definition.
 double reference_factor(const DistributionPair& distributions, std::size_t k) {
   const auto valid = [&](long double rho) {
     long double beta = 0, miss = 0, unserved = 0;
@@ -47,7 +47,7 @@ TEST(DivisionFactor, MatchesBisection) {
     const auto rejected = [k](Overlap o) { return std::exp(static_cast<double>(k) * log_miss(o)); };
     EXPECT_NEAR(rejected(found.overlaps[0]), rejected(overlap(distributions.p(), distributions.q(), rho)),
                 1e-13);
-    // Where almost nothing is rejected, or nothing accepted, a range of ρ is valid up to rounding.
+    // If hardly anything is rejected, or nothing accepted, a range of ρ is valid up to rounding.
     if (rejected(found.overlaps[0]) < 1e-3 || found.overlaps[0].beta == 0.0) continue;
     EXPECT_NEAR(found.rho, rho, 1e-11 * rho);
     ++compared;
@@ -55,7 +55,7 @@ TEST(DivisionFactor, MatchesBisection) {
   EXPECT_GT(compared, 500);
 }
 
-// Of nearly equal distributions next to nothing is rejected with far larger factors, too.
+// For nearly equal distributions, far larger factors also reject hardly anything.
 TEST(DivisionFactor, IsTheSmallestWhereNextToNothingIsRejected) {
   const Distribution p =
       distribution({0.01742151604400102, 0.44979583219828767, 0.3758345953730141, 0.15694805638469736});
@@ -74,7 +74,7 @@ TEST(DivisionFactor, TakesAtMostElevenPassesOverALargeVocabulary) {
   }
 }
 
-// The worst found: tokens of geometric masses and ratios, so that β(s) has a kink at every scale.
+// The worst known case: tokens with geometric masses and ratios, so that β(s) has a kink at every scale.
 TEST(DivisionFactor, TakesFewPassesThroughManyKinks) {
   for (std::size_t k : {2, 8, 64}) {
     for (double fall : {0.99, 0.9, 0.5, 0.1}) {
@@ -121,8 +121,8 @@ TEST(DivisionFactor, OfSeveralEqualDistributionsIsThatOfOneDistribution) {
   }
 }
 
-// For different distributions the factors that are valid need not form an interval, and Σ R_i ≤ ρ is only
-// sufficient: here it would give ρ = 2 and acceptance ½.
+// For different distributions, the valid factors need not form an interval, and Σ R_i ≤ ρ is only sufficient:
+// here it would give ρ = 2 and acceptance ½.
 TEST(DivisionFactor, OfSeveralDistributionsIsTheSmallestValidOne) {
   const std::vector<Distribution> p = {distribution({0.501, 0.499, 0, 0}), Distribution::point(2, 4),
                                        Distribution::point(3, 4)};
@@ -132,7 +132,7 @@ TEST(DivisionFactor, OfSeveralDistributionsIsTheSmallestValidOne) {
   EXPECT_NEAR(found.overlaps[0].beta, 0.999, 1e-15);
 }
 
-// A fine grid of ρ from below: the first valid point, by definition.
+// Scans a fine grid of ρ from below: the first valid point is the result by definition.
 TEST(DivisionFactor, OfSeveralDistributionsMatchesAScan) {
   RandomDistributions random(11);
   const auto use = [](const DistributionUnion& distributions, double rho) {

@@ -1,4 +1,4 @@
-// The exact acceptances of the gallery, plan by plan.
+// The exact acceptances in the gallery, for each plan.
 #include "tests/transport/gallery.h"
 
 #include <gtest/gtest.h>

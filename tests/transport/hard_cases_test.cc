@@ -1,4 +1,4 @@
-// What breaks transport plans in practice, each case for every lossless plan of the table that can take it.
+// Numerically hard cases for transport plans, each tested for every applicable lossless plan of the table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 using namespace test;
 
-// Builds every lossless plan for (p, k) and hands it to check. Not the reference program over tuples: it
-// takes tiny alphabets only, and its acceptance has its solver's tolerance.
+// Builds every lossless plan for (p, k) and passes it to `check`. Excludes the reference program over tuples,
+// which supports only tiny alphabets and whose acceptance has its solver's tolerance.
 template <class Check>
 void for_every_plan(const Distribution& p, const Distribution& q, std::size_t k, Check check) {
   for (const PlanRule& rule : plan_rules()) {
@@ -47,7 +47,7 @@ TEST(HardCases, EqualDistributionsAreAcceptedAndHaveNoResidual) {
   });
 }
 
-// Weights of the same distribution in another scale: probabilities differ by units in the last place.
+// A distribution with scaled weights: its probabilities differ by units in the last place.
 TEST(HardCases, NearlyEqualDistributionsHaveNoNoiseForAResidual) {
   const Distribution p = distribution({0.1, 0.2, 0.3, 0.4}), q = distribution({0.3, 0.6, 0.9, 1.2});
   expect_exact(p, q, 2);
@@ -101,7 +101,7 @@ TEST(HardCases, DifferentPointMassesAreExact) {
   expect_exact(Distribution::point(0, 2), Distribution::point(1, 2), 3);
 }
 
-// The draft never proposes what the target almost surely says: ρ* = k up to rounding.
+// The draft never proposes the token that the target nearly always takes: ρ* = k up to rounding.
 TEST(HardCases, TheLargestDivisionFactorAcceptsNextToNothing) {
   const Distribution p = distribution({1e-12, 1.0}), q = distribution({1.0, 0.0});
   expect_exact(p, q, 3);
@@ -132,7 +132,7 @@ TEST(HardCases, SubnormalMassesAreLeftToDraw) {
   expect_exact(distribution({1.0, 1e-310, 5e-324}), distribution({0.6, 0.0, 0.4}), 2);
 }
 
-// Of a few quanta every product is rounded to whole ones.
+// For masses of a few quanta, every product is rounded to an integral number of quanta.
 TEST(HardCases, MassesOfAFewQuantaAreExact) {
   constexpr double quantum = 5e-324;
   RandomDistributions random(14);
@@ -197,7 +197,7 @@ TEST(HardCases, SixtyFourDraftsAreExact) {
   }
 }
 
-// 200,000 tokens, of which either distribution has three in five.
+// 200,000 tokens; each distribution has a support of three in five.
 class ManyTokens : public ::testing::Test {
  protected:
   RandomDistributions random{13};
@@ -237,7 +237,7 @@ TEST_F(ManyTokens, AreAcceptedInTheOrderOfThePlans) {
   EXPECT_NEAR(last, optimal_acceptance(p, q, 3), 1e-13);
 }
 
-// No sum may lose more digits the more tokens there are.
+// The precision of sums must not decrease with the number of tokens.
 TEST(HardCases, LargeUniformDistributionsHaveTheirClosedForm) {
   constexpr std::size_t all = 150'000, some = 21'428;
   std::vector<double> weights(all, 0.0);
@@ -254,7 +254,7 @@ TEST(HardCases, LargeUniformDistributionsHaveTheirClosedForm) {
   }
 }
 
-// Four million outcomes, whose probabilities span four orders of magnitude.
+// There are four million outcomes, whose probabilities span four orders of magnitude.
 TEST(HardCases, ManyOutcomesKeepTheDigitsOfTheirSum) {
   std::vector<double> weights(21, 0.01 / 20);
   weights[0] = 0.99;
@@ -263,8 +263,8 @@ TEST(HardCases, ManyOutcomesKeepTheDigitsOfTheirSum) {
   EXPECT_LE(distance(enumerate_distribution(*plan, 21), q), 1e-14);
 }
 
-// Outside the contract. The plans that look a draft up in what they have laid out for it refuse it, the
-// others never accept it, wanted by the target or not.
+// This violates the precondition. Plans that look a draft up in a table refuse it; the others never accept
+// it, whether the target has the token or not.
 TEST(HardCases, DraftsOfProbabilityZeroAreRefusedOrNeverAccepted) {
   const Distribution p = distribution({1, 1, 0, 0, 0}), q = distribution({0.2, 0.3, 0.25, 0.25, 0});
   for (const PlanRule& rule : plan_rules()) {

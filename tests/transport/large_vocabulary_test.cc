@@ -1,4 +1,4 @@
-// Plans that look at most tokens once, against the full order of all tokens.
+// Plans that visit most tokens only once, compared with a full sort of all tokens.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Pair {
   Distribution target() const { return distribution(q); }
 };
 
-/// Pairs of every kind that is hard for thresholds.
+/// Returns pairs of every kind that is hard for thresholds.
 std::vector<Pair> pairs(std::size_t vocabulary, std::uint64_t seed) {
   RandomDistributions random(seed);
   const auto weights = [&](auto weight) {
@@ -97,7 +97,7 @@ TEST(LargeVocabulary, ClassesAreFew) {
   });
 }
 
-// By definition: one token after another, each draft against what the ones before have left.
+// Uses the definition: token by token, each draft against the residual of the previous ones.
 TEST(LargeVocabulary, RecursiveRejectsAsItsDefinitionSays) {
   for_every_pair([](const Distribution& p, const Distribution& q) {
     std::vector<double> left(q.probabilities().begin(), q.probabilities().end());
@@ -127,7 +127,7 @@ TEST(LargeVocabulary, KSeqHasTheOverlapOfItsFactorAndTheSmallestOne) {
       const auto [found, allowed] = accepted(rho);
       EXPECT_NEAR(plan->acceptance(), found, 1e-13);
       EXPECT_LE(found, allowed + 1e-14) << "k = " << k;
-      if (rho > 1.0 + 1e-6) {  // a smaller factor accepts no more, or is not valid
+      if (rho > 1.0 + 1e-6) {  // a smaller factor accepts no more, or is invalid
         const auto [more, less] = accepted(rho * (1.0 - 1e-7));
         EXPECT_TRUE(more > less || more < found + 1e-13) << "k = " << k;
       }
@@ -171,7 +171,7 @@ TEST(LargeVocabulary, CutsDoWhatPassesOverAllTokensDo) {
   });
 }
 
-// k = 1: every token of the vocabulary as the draft.
+// k = 1: sums over every token of the vocabulary as the draft.
 TEST(LargeVocabulary, TheLawOfTheOptimalPlanIsTheTarget) {
   for (const Pair& pair : pairs(601, 3)) {
     SCOPED_TRACE(pair.name);
@@ -192,7 +192,7 @@ TEST(LargeVocabulary, TheLawOfTheOptimalPlanIsTheTarget) {
   }
 }
 
-// k = 2: of every pair of tokens, weighted by its probability.
+// k = 2: sums over all pairs of tokens, weighted by their probabilities.
 TEST(LargeVocabulary, TheLawOfTwoDraftsOfTheOptimalPlanIsTheTarget) {
   for (const Pair& pair : pairs(520, 4)) {
     if (pair.name != "random" && pair.name != "sparse" && pair.name != "near 3.000000") continue;
@@ -215,7 +215,7 @@ TEST(LargeVocabulary, TheLawOfTwoDraftsOfTheOptimalPlanIsTheTarget) {
   }
 }
 
-// Drafts that are equal, that share a class, and that do not.
+// The drafts are equal, share a class, or do not.
 TEST(LargeVocabulary, TheOptimalPlanSelectsAsItsFormulaSays) {
   const std::size_t vocabulary = 520;
   for (const Pair& pair : pairs(vocabulary, 6)) {

@@ -1,4 +1,4 @@
-// Small programs with objectives of first, second and later rank.
+// Small linear programs with objectives of first, second and later rank.
 #include "spectr/transport/programs/lexicographic_simplex.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(LexicographicSimplex, SaysWhereThereIsNoMaximum) {
 }
 
 TEST(LexicographicSimplex, EndsWhereManyRowsMeetInACorner) {
-  // Beale's program, on which the plain rule goes round in circles for ever.
+  // Beale's program, on which the plain pivoting rule cycles forever.
   LexicographicSimplex program(4);
   program.add_row(Numbers{0.25, -60, -1.0 / 25, 9}, 0);
   program.add_row(Numbers{0.5, -90, -1.0 / 50, 3}, 0);
@@ -104,7 +104,7 @@ TEST(LexicographicSimplex, AgreesWithTheLibrarysSolver) {
       for (std::size_t j = 0; j < columns; ++j) terms.push_back({j, a[j]});
       large.add_row(-infinity, terms, b);
     };
-    add(Numbers(columns, 1.0), 5.0);  // bounded
+    add(Numbers(columns, 1.0), 5.0);  // keeps it bounded
     if (trial % 2 == 0) add(Numbers(columns, -1.0), -0.1);
     Numbers a(columns);
     for (std::size_t i = 0; i < rows; ++i) {

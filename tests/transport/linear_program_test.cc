@@ -29,7 +29,7 @@ TEST(LinearProgram, TakesRowsBetweenSolutions) {
   EXPECT_NEAR(program.minimise(Costs{-1.0}).value()[0], 0.5, 1e-12);
 }
 
-// The whole edge x + y = 1 is optimal for the first objective; the second picks its ends.
+// The whole edge x + y = 1 is optimal for the first objective; the second one selects its ends.
 TEST(LinearProgram, ASecondObjectiveBreaksTiesOfTheFirst) {
   for (const double sign : {1.0, -1.0}) {
     LinearProgram program(2);

@@ -21,7 +21,7 @@ double bias(const TransportPlan& plan, const Distribution& q) {
   return total_variation(distribution(enumerate_distribution(plan, q.vocabulary())), q);
 }
 
-// The distribution that section 4 of the paper states, from its formulas.
+// Returns the distribution by the formulas of section 4 of the paper.
 std::vector<double> stated_distribution(const Distribution& p, const Distribution& q, double epsilon,
                                         bool opt) {
   std::vector<double> accepted, correction;
@@ -95,8 +95,8 @@ TEST(OverAcceptance, LargeEpsilonTakesEveryDraft) {
   EXPECT_FALSE(plan->residual().has_value());
 }
 
-// b = (q + ε)₊/p, ε < 0, is at most min(1, q/p): with the right correction nothing is biased, and by Theorem
-// 2 of the paper more is rejected than by the maximal coupling.
+// b = (q + ε)₊/p with ε < 0 is at most min(1, q/p): with the right correction there is no bias, and by
+// Theorem 2 of the paper there are more rejections than for the maximal coupling.
 TEST(OverAcceptance, BelowZeroIsExactAndRejectsMore) {
   RandomDistributions random(19);
   for (int n = 0; n < 200; ++n) {

@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-/// Weights over many orders of magnitude, and some zeros; they need not sum to 1.
+/// Returns weights over many orders of magnitude, with some zeros; they need not sum to 1.
 std::vector<double> weights(std::size_t n, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
@@ -30,7 +30,7 @@ TEST(OverlapSums, AgreeWithSumsOfOneTermAfterTheOther) {
       for (const double s : {1.0, 0.7, 0.125}) {
         long double saturated = 0, open = 0, miss = 0, unserved = 0;
         for (std::size_t i = 0; i < n; ++i) {
-          const double gap = p[i] - s * q[i];  // what is open is decided in double precision
+          const double gap = p[i] - s * q[i];  // as in the code, this is decided in double precision
           (gap > 0.0 ? open : saturated) += gap > 0.0 ? q[i] : p[i];
           (gap > 0.0 ? miss : unserved) += std::abs(static_cast<long double>(gap));
         }

@@ -1,4 +1,4 @@
-// Plans that own their distributions, as other languages use them.
+// Plans that own their distributions, for bindings of other languages.
 #include "spectr/transport/owned_plan.h"
 
 #include <gmock/gmock.h>

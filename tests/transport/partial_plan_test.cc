@@ -1,4 +1,4 @@
-// Plans to a target of mass w: accepted draws and residual together serve w q, and no plan accepts more.
+// Plans for a target of mass w: accepted draws and the residual sum to w q, and the acceptance is optimal.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -27,7 +27,7 @@ std::unique_ptr<PartialPlan> tickets(std::span<const Token> draws, const Distrib
   return build_partial_tickets(p, draws.size(), w, q);
 }
 
-/// The masses that a plan serves over all draws: of each token, of a rejection, and of accepted draws.
+/// The masses that a plan serves over all draws: for each token, by rejections, and by accepted draws.
 struct Served {
   std::vector<double> tokens;
   double rejected = 0.0, accepted = 0.0;
@@ -48,7 +48,7 @@ Served served(Make make, const Distribution& p, const Distribution& q, std::size
     const RecycledVector<double> A = plan->accepted(draws);
     double left = 1.0;
     const std::optional<Token> next = plan->draw_rejected(choices);
-    const double share = choices.probability();  // of these draws and of what follows a rejection of all
+    const double share = choices.probability();  // of draws and later choices
     for (std::size_t i = 0; i < draws.size(); ++i) {
       all.tokens[static_cast<std::size_t>(draws[i])] += share * A[i];
       all.accepted += share * A[i];
@@ -108,7 +108,7 @@ TEST(PartialPlan, OfShortDistributionsIsThatOfDenseOnes) {
   }
 }
 
-// More than 512 tokens are made into classes.
+// More than 512 tokens are grouped into classes.
 TEST(PartialPlan, OfManyTokensServesItsShare) {
   test::RandomDistributions random(6);
   const Distribution p = random.dense(600), q = random.dense(600);

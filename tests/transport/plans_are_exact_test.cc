@@ -1,4 +1,4 @@
-// Claims about every row of the table of plans.
+// Tests of every row of the table of plans.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ class EveryPlan : public ::testing::TestWithParam<PlanRule> {
     return GetParam().build(p, q, {}).value();
   }
 
-  // Everything that enumeration can show about one plan.
+  // Checks everything that enumeration can show about one plan.
   void expect_exact(const TransportPlan& plan, const Distribution& q) const {
     if (GetParam().lossless) {
       EXPECT_LE(distance(enumerate_distribution(plan, q.vocabulary()), q), 1e-12);
@@ -73,7 +73,7 @@ TEST_P(EveryPlan, IsExactForDifferentDrafters) {
   }
 }
 
-// Rounding of sums must not carry it below 0.
+// Rounding of sums must not make the acceptance negative.
 TEST_P(EveryPlan, AcceptsNothingOfDisjointDistributions) {
   RandomDistributions random(4);
   for (int n = 0; n < 300; ++n) {

@@ -1,4 +1,4 @@
-// How the plans compare, as properties of random distributions.
+// The order of the plans' acceptances, as properties of random distributions.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -26,8 +26,8 @@ void showValue(const Instance& instance, std::ostream& out) {
   out << "p = " << rc::toString(instance.p) << ", q = " << rc::toString(instance.q) << ", k = " << instance.k;
 }
 
-// Small integer weights: zeros, ties and proportional distributions are frequent, and failures shrink to
-// readable ones.
+// Generates small integer weights: zeros, ties and proportional distributions are frequent, and
+// failures shrink to readable ones.
 rc::Gen<std::vector<double>> weights(std::size_t vocabulary) {
   const auto any = rc::gen::map(rc::gen::inRange(0, 12), [](int w) { return static_cast<double>(w); });
   return rc::gen::suchThat(
@@ -51,7 +51,7 @@ double optimum(const Instance& instance) {
   return optimal_acceptance(distribution(instance.p), distribution(instance.q), instance.k);
 }
 
-// The property for 300 instances of a fixed seed.
+// Checks the property for 300 instances with a fixed seed.
 template <class Property>
 void for_all_instances(Property property) {
   rc::detail::TestParams params;
@@ -81,7 +81,7 @@ TEST(PlanOrder, NoPlanForIndependentDraftsExceedsTheOptimum) {
   for_all_instances([](const Instance& instance) {
     for (const PlanRule& rule : plan_rules()) {
       if (rule.drafting != Drafting::independent || !rule.lossless) continue;
-      if (rule.max_tuples > 0.0) continue;  // see the next claim
+      if (rule.max_tuples > 0.0) continue;  // see the next test
       RC_ASSERT(acceptance(rule.name, instance) <= optimum(instance) + rounding);
     }
   });
@@ -106,7 +106,7 @@ TEST(PlanOrder, LinearProgramsImproveOnKSeqInTurn) {
   });
 }
 
-// Of recursive-wor too: more different drafts never hurt, up to the support.
+// This includes recursive-wor: more different drafts never hurt, up to the support's size.
 TEST(PlanOrder, MoreDraftsAreNeverWorse) {
   for_all_instances([](const Instance& instance) {
     for (const PlanRule& rule : plan_rules()) {
@@ -121,17 +121,17 @@ TEST(PlanOrder, EqualDistributionsAreAlwaysAccepted) {
   for_all_instances([](const Instance& instance) {
     for (const PlanRule& rule : plan_rules()) {
       const std::size_t k = rule.max_drafts == 0 ? std::min<std::size_t>(instance.k, 3) : 1;
-      const double tolerance = rule.max_tuples > 0.0 ? 1e-9 : 0.0;  // the solver's
+      const double tolerance = rule.max_tuples > 0.0 ? 1e-9 : 0.0;  // the solver's tolerance
       RC_ASSERT(1.0 - acceptance(rule.name, {instance.p, instance.p, k}) <= tolerance);
     }
   });
 }
 
-// For drafts of one distribution. Proof: recursive rejection uses up C_m p of the target after m rejections,
-// with C_{m+1} = C_m + u(C_m) and u(C) = Σ (q − C p)₊, and rejects with probability u(C_k); k-Seq rejects
-// with probability u(ρ). u is convex, u(0) = 1 and u(ρ) = 1 − ρβ, so u(C) ≤ 1 − βC on [0, ρ]; and C + u(C)
-// does not fall. Hence C_k is at most the k-th iterate of C ← 1 + (1−β) C from 0, which is p_acc/β = ρ; and u
-// falls.
+// This holds for drafts from one distribution. Proof: recursive rejection uses up C_m p of the target after
+// m rejections, with C_{m+1} = C_m + u(C_m) and u(C) = Σ (q − C p)₊, and rejects with probability u(C_k);
+// k-Seq rejects with probability u(ρ). u is convex, u(0) = 1 and u(ρ) = 1 − ρβ, so u(C) ≤ 1 − βC on [0, ρ];
+// and C + u(C) is non-decreasing. Hence C_k is at most the k-th iterate of C ← 1 + (1−β) C from 0, which is
+// p_acc/β = ρ; and u is non-increasing.
 TEST(PlanOrder, RecursiveIsAtMostKSeq) {
   for_all_instances([](const Instance& instance) {
     RC_ASSERT(acceptance("recursive", instance) <= acceptance("k-seq", instance) + rounding);

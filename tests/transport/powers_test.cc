@@ -5,7 +5,7 @@
 namespace spectr {
 namespace {
 
-// (a + w)^k − a^k by the binomial theorem, in long double: all terms are positive.
+// Computes (a + w)^k − a^k by the binomial theorem in long double; all terms are positive.
 long double reference(long double a, long double w, std::size_t k) {
   long double sum = 0.0L, binomial = 1.0L;
   for (std::size_t i = 1; i <= k; ++i) {

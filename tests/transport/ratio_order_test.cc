@@ -10,7 +10,7 @@
 namespace spectr {
 namespace {
 
-// Short lists are sorted by comparison, long ones by digits: both must give the same order.
+// Short lists are sorted by comparison, long ones by radix: both must return the same order.
 TEST(RatioOrder, IsAStableSortByRatioOfTheTokensThatPReaches) {
   test::RandomDistributions random(21);
   for (const std::size_t n : {0u, 1u, 2u, 100u, 511u, 512u, 3000u}) {

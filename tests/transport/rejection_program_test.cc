@@ -1,4 +1,4 @@
-// LP_k of SpecTr++, by the tableau of k columns and by the library's solver of 2k.
+// LP_k of SpecTr++, solved by the tableau of k columns and by the library's solver with 2k.
 #include "spectr/transport/programs/rejection_program.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(RejectionProgram, HasTheSameSolutionInATableauAsByTheLibrary) {
     const std::size_t size = 2 + random.below(40), k = 1 + random.below(8);
     const std::vector<double> p = masses_of(random.dense(size)), q = masses_of(random.dense(size));
     RatioCuts cuts(p, q, rounding_of_mass, 4096.0);
-    // The bounds of later rounds differ from draft to draft.
+    // In later rounds the bounds differ between drafts.
     GeneralisedTests tests{.alpha = std::vector(k, 1.0), .bound = std::vector(k, bound_of())};
     if (trial % 3 == 0) {
       for (double& bound : tests.bound) bound = bound_of();
@@ -42,7 +42,7 @@ TEST(RejectionProgram, HasTheSameSolutionInATableauAsByTheLibrary) {
     ASSERT_EQ(small->u.size(), k);
     EXPECT_NEAR(small->u.back(), large->u.back(), 1e-10) << trial;
     EXPECT_NEAR(small->u.back(), program.least().value(), 1e-10) << trial;
-    // Of several minimisers the later objectives choose: the first u that differs may not be smaller.
+    // If there are several minimisers, later objectives select one: the first u that differs must be larger.
     for (std::size_t i = k; i-- > 0;) {
       if (std::abs(small->u[i] - large->u[i]) < 1e-8) continue;
       EXPECT_GT(small->u[i], large->u[i]) << trial << ", u" << i + 1;

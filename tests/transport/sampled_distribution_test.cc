@@ -1,4 +1,4 @@
-// The real sampling path at a real vocabulary size.
+// The production sampling path at a realistic vocabulary size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,23 +13,23 @@ namespace {
 
 using namespace test;
 
-/// A draft distribution, a target distribution, and counts tested against the target.
+/// A draft distribution, a target distribution, and a test of counts against the target.
 struct Case {
   Distribution p, q;
-  std::vector<Token> order;  // by p/q: what a wrong plan gives too much or too little stays together
+  std::vector<Token> order;  // by p/q, so that errors of one sign are adjacent
 
   static Case random(std::size_t vocabulary) {
     RandomDistributions distributions(19);
     Case c{distributions.dense(vocabulary), distributions.dense(vocabulary), {}};
     for (std::size_t x = 0; x < vocabulary; ++x) c.order.push_back(static_cast<Token>(x));
-    // p/(p + q), which rises with p/q; tokens of neither distribution come last.
+    // p/(p + q) increases with p/q; tokens with probability 0 in both come last.
     const auto share = [&](Token x) { return c.p[x] + c.q[x] > 0.0 ? c.p[x] / (c.p[x] + c.q[x]) : 2.0; };
     std::ranges::stable_sort(c.order, {}, share);
     return c;
   }
 
-  /// The lesser p-value of two chi-square tests: of cells as fine as the counts allow, and of 64 cells of
-  /// about one mass.
+  /// Returns the smaller p-value of two chi-square tests: with cells as fine as the counts allow, and
+  /// with 64 cells of about equal mass.
   double p_value(const std::vector<std::uint64_t>& counts) const {
     std::vector<std::uint64_t> fine, coarse(64, 0);
     std::vector<double> fine_distribution, coarse_distribution(64, 0.0);
@@ -48,8 +48,8 @@ struct Case {
 };
 
 constexpr std::size_t vocabulary = 4096;
-constexpr std::uint64_t many = 40'000, few = 8'000;  // few where a draw is dear
-constexpr double false_alarm = 1e-6;                 // of a plan: half of it for either test
+constexpr std::uint64_t many = 40'000, few = 8'000;  // few if draws are expensive
+constexpr double false_alarm = 1e-6;                 // per plan; half of it for each test
 
 TEST(SampledDistribution, IsTheTargetAtFourThousandTokens) {
   const Case c = Case::random(vocabulary);
@@ -70,7 +70,7 @@ TEST(SampledDistribution, IsTheTargetAtFourThousandTokens) {
       accepted += y.accepted;
     }
     EXPECT_GT(c.p_value(counts), 0.5 * false_alarm) << rule.name;
-    // Six standard deviations of a share: 2e-9.
+    // The tolerance is six standard deviations of a share: 2e-9.
     const double share = accepted / static_cast<double>(draws);
     if (!std::isnan(plan->acceptance())) {
       EXPECT_NEAR(share, plan->acceptance(), 6.0 * 0.5 / std::sqrt(static_cast<double>(draws))) << rule.name;
@@ -78,8 +78,8 @@ TEST(SampledDistribution, IsTheTargetAtFourThousandTokens) {
   }
 }
 
-// The test of the test: a distribution so far from the target, towards the draft, is found out by as many
-// draws.
+// Checks the test itself: a distribution at this distance from the target, towards the draft, is
+// detected with the same number of draws.
 TEST(SampledDistribution, ADistributionNearTheTargetIsFoundOut) {
   const Case c = Case::random(vocabulary);
   for (const auto& [draws, distance] : {std::pair{few, 0.1}, {many, 0.05}}) {
@@ -96,7 +96,7 @@ TEST(SampledDistribution, ADistributionNearTheTargetIsFoundOut) {
   }
 }
 
-// The test of the test: a distribution that is off by one part in twenty is found out.
+// Checks the test itself: a distribution that is off by one part in twenty is detected.
 TEST(SampledDistribution, ABiasedCountIsFoundOut) {
   const std::vector<double> coin = {0.5, 0.5};
   EXPECT_GT(chi_square_p_value(std::vector<std::uint64_t>{5030, 4970}, coin), 1e-6);

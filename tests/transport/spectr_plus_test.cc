@@ -1,4 +1,4 @@
-// STr+ and STr++ against exact answers, a brute-force solution of their program, and hard inputs.
+// STr+ and STr++ compared with exact answers and a brute-force solution of their program, and hard inputs.
 #include "spectr/transport/plans/spectr_plus.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ double number(const TransportPlan& plan, const std::string& name) {
   return std::get<double>(plan.parameters().at(name));
 }
 
-// iOPT with T rounds lies between STr⁺ (T = 1) and STr⁺⁺, and needs k V rounds at most (Theorem 3).
+// iOPT with T rounds lies between STr⁺ (T = 1) and STr⁺⁺, and needs at most k V rounds (Theorem 3).
 TEST(SpectrPlus, RoundsLeadFromOneToTheOtherAndAreFew) {
   RandomDistributions random(77);
   for (int n = 0; n < 60; ++n) {
@@ -69,7 +69,7 @@ TEST(SpectrPlus, FactorsMatchGoldenValues) {
 }
 
 TEST(SpectrPlus, HasNotFailedWhereNothingIsLeftToWin) {
-  // k-Seq rejects next to nothing here: less than the solver can tell.
+  // k-Seq rejects hardly anything here: less than the solver's tolerance.
   const std::vector close = {0.4998750312421895, 0.5001249687578105};
   const Distribution p = Distribution::dense(close, "p").value(),
                      q = Distribution::dense(std::vector{0.49975012493753124, 0.5002498750624688}, "q")
@@ -89,7 +89,7 @@ TEST(SpectrPlus, ReachesTheOptimumWhereTheSecondTestIsCertain) {
   EXPECT_NEAR(1.0 / number(*plan, "rho"), 0.7639320225, 1e-9);
 }
 
-// Drafts that are never reached are not tested, and of the optima the last test bears the most.
+// Drafts that are never reached are not tested; among the optima, the last test has the largest factor.
 TEST(SpectrPlus, OfTheOptimaTheLaterTestsBearTheMost) {
   const Distribution p = distribution({2, 1, 1});
   const auto plan = build_str_plus({p, 3}, p, {}).value();
@@ -97,8 +97,8 @@ TEST(SpectrPlus, OfTheOptimaTheLaterTestsBearTheMost) {
   EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {0.0, 0.0, 1.0}));
 }
 
-// For k = 2 and k-Seq's sets the cost is a function of α₁ alone, u₂ = u₁ (p(Ω) − α₂ q(Ω)) with the largest
-// α₂ that every constraint allows: try all α₁.
+// For k = 2 and k-Seq's sets the cost is a function of α₁ only: u₂ = u₁ (p(Ω) − α₂ q(Ω)) with the largest α₂
+// that all constraints allow. This scans all α₁.
 double best_by_scan(const Distribution& p, const Distribution& q, double rho) {
   double p_inside = 0.0, q_inside = 0.0, gamma = std::numeric_limits<double>::infinity(), outside = 0.0;
   for (Token x = 0; x < static_cast<Token>(p.vocabulary()); ++x) {
@@ -151,7 +151,7 @@ TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
   EXPECT_GT(max_rounds, 2.0);
 }
 
-// Equal distributions as one object and as k equal objects take the two ways of building the program.
+// Equal distributions passed as one object and as k objects use different ways of building the program.
 TEST(SpectrPlus, GroupedConstraintsEqualConstraintsByNeed) {
   RandomDistributions random(43);
   for (int n = 0; n < 60; ++n) {
@@ -227,7 +227,7 @@ TEST(SpectrPlus, IsNeverBelowKSeqHoweverUnequalTheMasses) {
   }
 }
 
-// Tests that accept too much of a token are confirmed less often: the distribution stays exact.
+// Tests that accept too much of a token are confirmed less often, so the distribution stays exact.
 TEST(GeneralisedKSeq, FactorsThatAreTooLargeCostAcceptanceNotExactness) {
   const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
   const DraftDistributions drafts(p, 2);

@@ -1,4 +1,4 @@
-// The ticket plan: its layout of the unit interval against the masses that it must have.
+// The ticket plan: its layout of the unit interval, compared with the required masses.
 #include "spectr/transport/plans/tickets.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ std::unique_ptr<TransportPlan> tickets(const Distribution& p, std::size_t k, con
   return build_tickets({p, k}, q, {}).value();
 }
 
-// What a layout makes of k drafts from p, from its pieces alone: the highest of k points, each in a piece of
-// its token with probability ∝ length.
+// Properties of a layout for k drafts from p, computed from its pieces only: the highest of k points wins,
+// each in a piece of its token with probability ∝ length.
 struct Made {
   double length_error = 0.0;        // largest |total length of a token's pieces − p|
   double distribution_error = 0.0;  // largest |P(Y = y) − q(y)|
@@ -36,7 +36,7 @@ Made made(const Distribution& p, const Distribution& q, std::size_t k) {
   const TicketLayout layout = lay_tickets(px, qx, k);
   struct Owned {
     std::size_t piece, token;
-    double mass;  // of one draft
+    double mass;  // for one draft
   };
   std::vector<Owned> owned;
   Made result;
@@ -68,7 +68,7 @@ Made made(const Distribution& p, const Distribution& q, std::size_t k) {
   return result;
 }
 
-// Integer weights give ties and zeros; powers of a uniform give masses down to 1e-300.
+// Integer weights lead to ties and zeros; powers of a uniform variate lead to masses down to 1e-300.
 Distribution hard_distribution(RandomDistributions& random, std::size_t vocabulary, int kind) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) {
@@ -121,8 +121,8 @@ TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
   EXPECT_LT(pieces / instances, 2.0);
 }
 
-// The probability that all drafts are of tokens with q = 0 may be subnormal, or vanish, where that of one
-// draft is large: the cut is known from the latter.
+// The probability that all drafts have q = 0 can be subnormal or zero even if that of one draft is large.
+// The cut is computed from the latter.
 TEST(Tickets, TheCutIsExactWhereTheRejectionVanishes) {
   RandomDistributions random(15);
   for (const std::size_t k : {32u, 64u, 100u, 200u, 676u, 1000u}) {
@@ -155,7 +155,7 @@ TEST(Tickets, PiecesOfATokenAscend) {
   EXPECT_GT(several, 100u);
 }
 
-// But for those that rounding cannot tell apart.
+// Pieces can overlap only by rounding errors.
 TEST(Tickets, PiecesDoNotOverlap) {
   constexpr double rounding = 1e-15;
   RandomDistributions random(12);
@@ -217,7 +217,7 @@ TEST(Tickets, OneDraftIsMaximalCoupling) {
   }
 }
 
-// The likeliest draft fills the interval to within rounding of 1, the others are narrower than its spacing.
+// The likeliest draft fills the interval up to rounding of 1; the others are narrower than its spacing.
 TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
   std::vector<double> p = {1.0, 1e-18, 1e-30, 1e-300}, q = {0.25, 0.25, 0.25, 0.25};
   const Distribution p_distribution = distribution(p), q_distribution = distribution(q);
@@ -229,8 +229,8 @@ TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
   }
 }
 
-// The target takes of both others what rounding leaves of them: a token of 1e-226 is given far more than its
-// length.
+// Rounding leaves a remainder of the other two tokens, and a token of 1e-226 receives
+// it: far more than its own length.
 TEST(Tickets, WhatRoundingLeavesMayGoToAFarNarrowerToken) {
   const Distribution p = distribution({0.9999952870356915, 3.789867136150178e-226, 4.7119643131525595e-06});
   const Distribution q = distribution({0.9999952880356868, 3.789867136150173e-226, 4.7119643131525595e-06});
@@ -239,7 +239,7 @@ TEST(Tickets, WhatRoundingLeavesMayGoToAFarNarrowerToken) {
   EXPECT_LE(worst_conditional(*plan, 3), 1e-14);
 }
 
-/// Counts what is drawn.
+/// Counts draws.
 class CountingChoices final : public Choices {
  public:
   std::size_t draw(std::span<const double> weights) override {
@@ -254,8 +254,8 @@ class CountingChoices final : public Choices {
   CounterRandom random_{1};
 };
 
-// At most one draw per distinct token, and one from the residual: few outcomes, however many drafts there
-// are.
+// There is at most one draw per distinct token, and one from the residual, so there are few
+// outcomes for any number of drafts.
 TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
   RandomDistributions random(18);
   for (int n = 0; n < 60; ++n) {
@@ -313,7 +313,7 @@ TEST(Tickets, ATokenOfManyPiecesHasTheDistributionOfItsCopies) {
   EXPECT_GT(most, 3u);
 }
 
-// Rounding must not let one win, however narrow, and where all drafts are such tokens another is given.
+// Rounding must not let one win, however narrow; if all drafts are such tokens, another token is returned.
 TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
   RandomDistributions random(20);
   std::size_t never = 0;
@@ -338,8 +338,8 @@ TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
       }
       if (!(p[token] > 0.0)) continue;
       ++never;
-      const std::vector<Token> drafts(
-          k, token);  // perhaps too rare for the enumerated distribution to show them
+      const std::vector<Token> drafts(k,
+                                      token);  // possibly too rare to show up in the enumerated distribution
       const auto given = enumerate_select(*plan, drafts, vocabulary);
       const Distribution formula = plan->conditional(drafts);
       EXPECT_LE(distance(given, formula), 1e-12);
@@ -362,7 +362,7 @@ TEST(Tickets, DifferentDraftDistributionsAreRefused) {
             "optimal: all 2 drafts must come from one law; for different laws use otm-lp or str++");
 }
 
-// False alarm: 1e-6 per distribution, two distributions.
+// The false-alarm rate is 1e-6 for each of two distributions.
 TEST(Tickets, SamplesFollowTheTarget) {
   RandomDistributions random(16);
   for (const std::size_t k : {2u, 6u}) {

@@ -42,7 +42,7 @@ TEST(TupleLp, RefusesMoreTuplesThanItsLimit) {
             "otm-lp: k = 2 drafts make more than 20000 tuples, the most that its linear program takes");
 }
 
-// Tuples whose probability underflows are rejected, which changes nothing that a double can show.
+// Tuples whose probability underflows are rejected, which does not change any double.
 TEST(TupleLp, AcceptsMassesThatUnderflow) {
   const Distribution p = distribution({1.0, 1e-200, 1e-250}), q = distribution({0.5, 0.25, 0.25});
   const auto plan = build_tuple_lp({p, 3}, q, {});

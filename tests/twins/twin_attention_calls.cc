@@ -28,7 +28,7 @@ void compute(const call::Move& call, Rounding) {
 
 namespace {
 
-/// A slot's place for keys and values of a head.
+/// The address of a slot's keys and values for one head.
 class CachedSlot {
  public:
   CachedSlot(const call::Cache& cache, std::size_t head, PoolSlot slot)
@@ -67,7 +67,7 @@ class CachedSlot {
     return number<float>(scale) * static_cast<float>(number<std::int8_t>(at));
   }
 
-  /// at(d): where number d and its scale go.
+  /// Stores x; at(d) returns the offsets of number d and of its scale.
   template <class At>
   void store(KvType type, std::span<const float> x, const At& at) const {
     for (std::size_t begin = 0; begin < x.size(); begin += q8_dims) {
@@ -76,7 +76,7 @@ class CachedSlot {
       if (type == KvType::q8_0)
         number<float>(at(static_cast<int>(begin)).second) =
             round_to_q8(some, std::span(quants).first(some.size()));
-      for (std::size_t j = 0; j < round_up(some.size(), 4); ++j) {  // zeros fill up the last four
+      for (std::size_t j = 0; j < round_up(some.size(), 4); ++j) {  // pads the last four with zeros
         const bool is_there = j < some.size();
         const float one = is_there ? some[j] : 0.0f;
         const int to = at(static_cast<int>(begin + j)).first;
@@ -152,7 +152,7 @@ void compute(const call::Attend& call, Rounding rounding) {
         for (std::size_t d = 0; d < call.cache.values(); ++d)
           values.push_back(cached.value(static_cast<int>(d)));
       }
-      for (std::size_t i = 0; i < rows * group; ++i) {  // the queries of a row's heads lie together
+      for (std::size_t i = 0; i < rows * group; ++i) {  // the queries of a row's heads are adjacent
         const std::size_t r = static_cast<std::size_t>(item.row) + i / group, head = h * group + i % group;
         const AttendedChunk chunk = attend_to_chunk(row(call.q, r, call.heads * dim).subspan(head * dim, dim),
                                                     keys, values, call.cap, rounding);

@@ -18,7 +18,7 @@ constexpr std::align_val_t alignment{256};
 HostMemory::HostMemory(std::size_t bytes)
     : DeviceMemory(bytes),
       data_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), alignment))) {
-  std::memset(data_, 0xFF, bytes);  // a number that nobody wrote is a NaN
+  std::memset(data_, 0xFF, bytes);  // unwritten memory reads as NaN
 }
 
 HostMemory::~HostMemory() {

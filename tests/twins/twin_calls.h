@@ -6,7 +6,7 @@
 
 namespace spectr::twin {
 
-/// Memory of this process that stands for a device's.
+/// Memory of this process in the role of device memory.
 class HostMemory : public DeviceMemory {
  public:
   /// Throws std::bad_alloc.
@@ -19,15 +19,15 @@ class HostMemory : public DeviceMemory {
   std::byte* data_;
 };
 
-/// A place in it. Requires: a slice of a HostMemory, with room for `count` numbers behind it.
+/// Returns a pointer into it. Requires: a slice of a HostMemory, with room for `count` numbers.
 template <class T>
 T* numbers_at(const Slice& slice, std::size_t count = 0) {
   SPECTR_CHECK(slice.memory != nullptr && slice.offset + count * sizeof(T) <= slice.memory->bytes());
   return reinterpret_cast<T*>(static_cast<const HostMemory*>(slice.memory)->data() + slice.offset);
 }
 
-/// What a kernel call does, with the bits that every device must give. Requires: all slices are of
-/// HostMemory.
+/// Executes a kernel call, with the bits that every device must return.
+/// Requires: all slices are of HostMemory.
 void run(const call::AnyCall& call, Rounding rounding = Rounding::fused);
 
 }  // namespace spectr::twin

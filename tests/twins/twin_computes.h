@@ -5,31 +5,31 @@
 
 #include "tests/twins/twin_calls.h"
 
-/// What each kind of kernel call does: of memory in this process, with the bits of twins.h.
+/// Implementations of each kind of kernel call on memory of this process, with the bits of twins.h.
 namespace spectr::twin {
 
-/// Row r of a matrix.
+/// Returns row r of a matrix.
 inline std::span<float> row(const call::Rows& rows, std::size_t r, std::size_t cols) {
   return {numbers_at<float>(rows.at.behind(r * rows.stride * sizeof(float)), cols), cols};
 }
 
-/// Empty where there is none.
+/// Returns a vector, which is empty if the slice is.
 inline std::span<const float> vector(const Slice& slice, std::size_t size) {
   return slice ? std::span<const float>(numbers_at<const float>(slice, size), size)
                : std::span<const float>();
 }
 
-/// Quantizes rows, where that is asked for.
+/// Quantizes rows, if `out` requires it.
 void quantize_rows(const call::Rows& in, const call::QuantizedRows& out);
-/// The rows of a slab.
+/// Returns the rows of a slab.
 QuantizedRows rows_of_slab(const call::QuantizedRows& rows, std::size_t slab);
 
-/// y = W x: [rows of x, rows of W].
+/// Computes y = W x: [rows of x, rows of W].
 std::vector<float> product(const call::Weights& weights, const QuantizedRows& x);
-/// The same in floats of `n` rows.
+/// Computes y = W x in floats for `n` rows.
 std::vector<float> float_product(const call::Weights& weights, std::span<const float> x, std::size_t n);
 
-// twin_calls.cc
+// Implemented in twin_calls.cc:
 void compute(const call::Copy& call, Rounding rounding);
 void compute(const call::Add& call, Rounding rounding);
 void compute(const call::Scale& call, Rounding rounding);
@@ -44,13 +44,13 @@ void compute(const call::HeadProducts& call, Rounding rounding);
 void compute(const call::FloatHeadProducts& call, Rounding rounding);
 void compute(const call::Activate& call, Rounding rounding);
 
-// twin_logit_calls.cc
+// Implemented in twin_logit_calls.cc:
 void compute(const call::Spread& call, Rounding rounding);
 void compute(const call::WordLogits& call, Rounding rounding);
 void compute(const call::Top& call, Rounding rounding);
 void compute(const call::SumExp& call, Rounding rounding);
 
-// twin_experts_calls.cc
+// Implemented in twin_experts_calls.cc:
 void compute(const call::ChooseExperts& call, Rounding rounding);
 void compute(const call::GroupExperts& call, Rounding rounding);
 void compute(const call::ExpertProduct& call, Rounding rounding);
@@ -58,13 +58,13 @@ void compute(const call::ExpertFloatProduct& call, Rounding rounding);
 void compute(const call::AddChosen& call, Rounding rounding);
 void compute(const call::Combine& call, Rounding rounding);
 
-// twin_attention_calls.cc
+// Implemented in twin_attention_calls.cc:
 void compute(const call::Move& call, Rounding rounding);
 void compute(const call::Turn& call, Rounding rounding);
 void compute(const call::Attend& call, Rounding rounding);
 void compute(const call::Merge& call, Rounding rounding);
 
-// twin_state_calls.cc
+// Implemented in twin_state_calls.cc:
 void compute(const call::StoreInputs& call, Rounding rounding);
 void compute(const call::Convolve& call, Rounding rounding);
 void compute(const call::PrepareHeads& call, Rounding rounding);

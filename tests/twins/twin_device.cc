@@ -10,7 +10,7 @@
 
 namespace spectr {
 
-/// Counts what is taken.
+/// Host memory that is charged to the device.
 class TwinDevice::Memory final : public twin::HostMemory {
  public:
   Memory(TwinDevice& device, std::size_t bytes) : HostMemory(bytes), device_(device) {}

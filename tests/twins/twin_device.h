@@ -7,11 +7,11 @@
 
 namespace spectr {
 
-/// A device that is none: kernel calls are run by their twins, in this process's memory. It shows what every
-/// device computes, bit for bit, and lets whole passes be tested where there is no device. Slow.
+/// A simulated device: kernel calls are executed by their twins in this process's memory. It computes the
+/// same bits as every device, and allows tests of whole passes without a device. Slow.
 class TwinDevice final : public Device {
  public:
-  /// With so many bytes of memory.
+  /// Creates a device with `bytes` bytes of memory.
   explicit TwinDevice(std::size_t bytes = std::size_t{1} << 40,
                       twin::Rounding rounding = twin::Rounding::fused);
 
@@ -28,11 +28,11 @@ class TwinDevice final : public Device {
   Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
                                 const Slice& from) override;
 
-  /// From now on it is lost.
+  /// Makes the device lost from now on.
   void lose() { lost_ = true; }
-  /// How many recordings were made.
+  /// Returns the number of recordings made.
   int recorded() const { return recorded_; }
-  /// How often passes and callers waited for it.
+  /// Returns how often passes and callers have waited for the device.
   int waits() const { return waits_; }
 
  private:

@@ -17,17 +17,17 @@ using Gating = ExpertsSpec::Gating;
 
 constexpr std::size_t lanes = 32;
 
-/// Scores as integers in their order: NaN as 1, below all numbers; 0 is nobody's.
+/// Maps scores to integers in the same order: NaN to 1, below all numbers; 0 is unused.
 std::uint32_t key_of(float score) {
   if (std::isnan(score)) return 1;
-  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);  // −0 is 0
+  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0f);  // −0 equals 0
   return bits >> 31 == 0 ? bits | 0x80000000u : ~bits;
 }
 float score_of(std::uint32_t key) {
   return std::bit_cast<float>(key >> 31 == 0 ? ~key : key & 0x7fffffffu);
 }
 
-/// The `count` largest keys' places, the largest first, the lower place of two that are equal.
+/// Returns the indices of the `count` largest keys in descending order; ties are ordered by index.
 std::vector<std::size_t> largest(const std::vector<std::uint32_t>& keys, std::size_t count) {
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -37,7 +37,7 @@ std::vector<std::size_t> largest(const std::vector<std::uint32_t>& keys, std::si
   return order;
 }
 
-/// Experts outside the groups with the largest sums of their two best scores come behind all others.
+/// Ranks experts after all others unless their group is among those with the largest sums of two best scores.
 void keep_best_groups(std::vector<std::uint32_t>& keys, std::size_t groups, std::size_t used) {
   const std::size_t size = keys.size() / groups;
   std::vector<std::uint32_t> sums;
@@ -53,7 +53,7 @@ void keep_best_groups(std::vector<std::uint32_t>& keys, std::size_t groups, std:
   }
 }
 
-/// Σ of(e) over the experts, as ChooseExperts says.
+/// Returns Σ of(e) over the experts, in the order that ChooseExperts specifies.
 template <class Of>
 float sum_of(const std::vector<std::size_t>& experts, Of of) {
   std::vector<std::size_t> ascending = experts;
@@ -90,7 +90,7 @@ Choice choose(const call::ChooseExperts& call, std::span<const float> z, Roundin
   if (call.gating == Gating::sigmoid) {
     for (float& one : s) one = sigmoid(one, rounding);
   }
-  // Gating keeps the order of z but for rounding: without a bias and groups z itself decides.
+  // Gating preserves the order of z up to rounding: without a bias and groups, z itself decides.
   std::vector<std::uint32_t> keys;
   const bool by_outputs = bias.empty() && call.groups == 1;
   for (const std::size_t e : all)
@@ -111,7 +111,7 @@ Choice choose(const call::ChooseExperts& call, std::span<const float> z, Roundin
   return choice;
 }
 
-/// The block that each slot has chosen; −1: it is not here.
+/// Returns the block of each slot's expert, or −1 if it is not on this device.
 std::vector<int> blocks_of(const call::Choices& choices) {
   std::vector<int> blocks;
   for (std::size_t s = 0; s < choices.slots; ++s) {
@@ -122,7 +122,7 @@ std::vector<int> blocks_of(const call::Choices& choices) {
   return blocks;
 }
 
-/// The matrix of a block.
+/// Returns the matrix of a block.
 call::Weights weights_of(const call::ExpertWeights& weights, std::size_t block) {
   call::Weights one = weights.each;
   if (has_device_layout(one.type)) {
@@ -136,7 +136,7 @@ call::Weights weights_of(const call::ExpertWeights& weights, std::size_t block) 
   return one;
 }
 
-/// Calls each(weights, slots) for every group that has slots.
+/// Calls each(weights, slots) for every nonempty group.
 template <class Each>
 void for_each_group(const call::ExpertWeights& weights, const call::ExpertLists& lists, Each each) {
   const std::span<const ExpertGroup> groups(numbers_at<const ExpertGroup>(lists.at, lists.groups),

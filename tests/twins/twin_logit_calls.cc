@@ -40,7 +40,7 @@ void compute(const call::WordLogits& call, Rounding rounding) {
 namespace {
 
 void find_best(std::span<const float> all, std::size_t first, std::span<call::Best> best) {
-  // NaN and infinity before all others.
+  // NaN and infinity precede all others.
   const auto key = [&](std::int32_t token) {
     const float x = all[static_cast<std::size_t>(token)];
     return x < std::numeric_limits<float>::infinity() ? x : std::numeric_limits<float>::infinity();
@@ -78,7 +78,7 @@ void compute(const call::SumExp& call, Rounding rounding) {
       for (const float one : x) most = std::fmax(most, one);
       std::vector<float> terms(call::segment);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        // Nothing of what is −∞, even where all is.
+        // Terms of −∞ are 0, even if all are −∞.
         terms[i] = x[i] == -std::numeric_limits<float>::infinity()
                        ? 0.0f
                        : exp_of_negative(call.factor * (x[i] - most), rounding);

@@ -10,9 +10,9 @@ namespace spectr::twin {
 namespace {
 
 constexpr auto grid = static_cast<std::size_t>(grid_tokens);
-constexpr std::size_t lengths = 128, state_lanes = 32, running = 8;  // sums that run side by side
+constexpr std::size_t lengths = 128, state_lanes = 32, running = 8;  // numbers of parallel sums
 
-/// `count` numbers of a layer, from the `first` on behind a place.
+/// Returns `count` numbers of a layer, from number `first` at a place on.
 std::span<float> numbers_behind(const call::States& states, StatePlace place, std::size_t first,
                                 std::size_t count) {
   SPECTR_CHECK(place >= 0);
@@ -27,12 +27,12 @@ std::span<const StateStep> steps_of(const call::PlannedStates& plan) {
   return {numbers_at<const StateStep>(plan.steps, plan.step_count), plan.step_count};
 }
 
-/// The place of the row's own token.
+/// Returns the place of the row's own token.
 StatePlace own_place(const StateRow& row) {
   return row.path[grid_tokens + row.since];
 }
 
-/// So many sums of every so manieth number, ascending, and these as a tree.
+/// Computes `sums` partial sums with that stride, in ascending order, and adds them as a tree.
 template <class Of>
 float sum_side_by_side(std::size_t sums, std::size_t count, Of of) {
   std::vector<float> all(sums);
@@ -40,7 +40,7 @@ float sum_side_by_side(std::size_t sums, std::size_t count, Of of) {
   return sum_as_tree(std::move(all));
 }
 
-/// Copies the inputs that a frame has of the tokens before it.
+/// Copies the inputs of preceding tokens that a frame keeps.
 void copy_inputs(const call::States& states, const StateStep& step, bool to_frame) {
   for (std::size_t i = 0; i + 1 < states.kernel; ++i) {
     const std::span<float> token =
@@ -141,7 +141,7 @@ void compute(const call::MultiplyKeys& call, Rounding) {
 
 namespace {
 
-/// One head of values in the rows of a text.
+/// One value head over the rows of a sequence.
 class HeadRecurrence {
  public:
   HeadRecurrence(const call::Recur& call, std::size_t head, Rounding rounding)
@@ -159,7 +159,7 @@ class HeadRecurrence {
   }
 
  private:
-  /// A head's matrix in a state; empty: nothing.
+  /// Returns a head's matrix in a state; empty if there is none.
   std::span<float> matrix(const StateAt& state) const {
     if (state.place < 0) return {};
     const std::size_t numbers = dim_ * dim_, first = state.in_frame != 0 ? call_.states.frame_state : 0;
@@ -172,7 +172,7 @@ class HeadRecurrence {
     return numbers_behind(call_.states, token, call_.states.keys + head_ % call_.key_heads * dim_, dim_);
   }
 
-  /// The sums of the decays up to each of the tokens.
+  /// Returns the cumulative sums of the tokens' decays.
   std::array<float, grid> decays(std::span<const StatePlace> tokens) const {
     std::array<float, grid> sums = {};
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -182,7 +182,7 @@ class HeadRecurrence {
     return sums;
   }
 
-  /// Computes a state from the one before it, where this pass does.
+  /// Computes a state from the previous one, if this pass does so.
   void advance(int index) const {
     const StateStep& step = steps_of(call_.plan)[static_cast<std::size_t>(index)];
     if (step.is_new == 0) return;

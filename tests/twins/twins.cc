@@ -46,7 +46,7 @@ float sigmoid(float x, Rounding rounding) {
 }
 
 float gelu(float x, Rounding rounding) {
-  const float u = 1.5957691216f * (x + 0.044715f * (x * x * x));  // twice what tanh is of
+  const float u = 1.5957691216f * (x + 0.044715f * (x * x * x));  // twice the argument of tanh
   const float e = exp_of_negative(u < 0 ? u : -u, rounding);
   return x * (u < 0 ? e : 1.0f) / (1.0f + e);
 }
@@ -78,7 +78,7 @@ float activate(Activation activation, float clamp, float gate, float up, Roundin
     case Activation::gelu_tanh:
       return gelu(gate, rounding) * up;
     case Activation::gelu:
-      break;  // devices do not have it
+      break;  // not supported by devices
     case Activation::relu:
       return (gate < 0 ? 0.0f : gate) * up;
     case Activation::clamped_silu: {
@@ -169,7 +169,7 @@ QuantizedRows take_apart(std::span<const std::uint32_t> codes, std::span<const f
 
 namespace {
 
-// 512 threads have four columns each of every 2048.
+// Each of 512 threads has four of every 2048 columns.
 constexpr std::size_t norm_threads = 512;
 
 template <class Of>

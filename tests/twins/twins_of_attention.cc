@@ -27,7 +27,7 @@ AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> k
     out.most = std::fmax(out.most, weights[i]);
   }
   for (float& weight : weights) weight = exp_of_negative(weight - out.most, rounding);
-  std::vector<float> pairs(chunk / 2);  // a lane's two slots, then the lanes
+  std::vector<float> pairs(chunk / 2);  // first a lane's two slots, then across lanes
   for (std::size_t i = 0; i < chunk / 2; ++i) pairs[i] = weights[i] + weights[i + chunk / 2];
   out.sum = sum_as_tree(std::move(pairs));
   for (std::size_t i = 0; i < chunk; ++i) {

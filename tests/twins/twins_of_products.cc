@@ -24,14 +24,14 @@ float tree(std::span<float> numbers) {
   return numbers[0];
 }
 
-/// A row of W, taken apart: what its quants stand for, and what `shared` of them share.
+/// An unpacked row of W: the values of its quants, and the scales, each shared by `shared` of them.
 struct Row {
   std::size_t shared;
   bool has_min;
   std::vector<int> codes;
   std::vector<QuantScale> scales;
 
-  /// t(b, h) with row r of x.
+  /// Returns t(b, h) for row r of x.
   float half(const QuantizedRows& x, std::size_t r, std::size_t half) const {
     float t = 0;
     for (std::size_t i = 0; i < product_half; i += shared) {
@@ -49,7 +49,7 @@ struct Row {
     return t;
   }
 
-  /// With row r of x.
+  /// Returns the product with row r of x.
   float product(const QuantizedRows& x, std::size_t r) const {
     std::array<float, segments> sums = {};
     for (std::size_t i = 0; i < codes.size() / product_half; ++i) {
@@ -89,7 +89,7 @@ Row row_of_file(const std::byte* file, std::size_t cols) {
   return row;
 }
 
-/// Of row `r` of a panel, the quant of column `j` of the block at `codes`.
+/// Returns the quant of row `r` of a panel and column `j` of the block at `codes`.
 template <int bits>
 std::uint8_t packed_quant(const std::uint8_t* codes, std::size_t r, std::size_t j) {
   unsigned quant = 0;
@@ -100,8 +100,8 @@ std::uint8_t packed_quant(const std::uint8_t* codes, std::size_t r, std::size_t 
   return static_cast<std::uint8_t>(quant);
 }
 
-/// A row's scale of the block's columns from `j` on: `words` are those of the block, `factors` that of its
-/// 256 columns.
+/// Returns a row's scale for the block's columns from `j` on. `words` are the scales of the block,
+/// `factors` those of its 256 columns.
 QuantScale packed_scale(PanelScales scales, std::array<std::uint32_t, 2> words, std::uint32_t factors,
                         std::size_t j) {
   const auto of_half = [](std::uint32_t bits) { return f16_to_float(static_cast<std::uint16_t>(bits)); };
@@ -132,7 +132,7 @@ QuantScale packed_scale(PanelScales scales, std::array<std::uint32_t, 2> words, 
   return {};
 }
 
-/// Row `i` of packed weights.
+/// Returns row `i` of packed weights.
 template <class Format>
 Row row_of_panels(const PackedWeights& weights, std::size_t i, std::size_t cols) {
   constexpr int bits = Format::layout.bits();
@@ -153,7 +153,7 @@ Row row_of_panels(const PackedWeights& weights, std::size_t i, std::size_t cols)
   return row;
 }
 
-/// y = W x, row_of(i, Format()) being row i.
+/// Computes y = W x; row_of(i, Format()) returns row i.
 template <class RowOf>
 std::vector<float> product_of(TensorType type, std::size_t rows, const QuantizedRows& x, RowOf row_of) {
   std::vector<float> y(x.n * rows);

@@ -15,7 +15,7 @@
 
 namespace spectr::test {
 
-/// What the validation layer has said.
+/// Collects the messages of the validation layer.
 class Messages {
  public:
   vulkan::OnMessage listener() {
@@ -34,15 +34,15 @@ class Messages {
   std::vector<std::string> all_;
 };
 
-/// Without SPECTR_REQUIRE_DEVICE tests are skipped where there is nothing to run them on.
+/// Fails if SPECTR_REQUIRE_DEVICE is set, or else skips the test, because there is no device.
 #define SPECTR_NO_DEVICE(why)                                                             \
   do {                                                                                    \
     if (std::getenv("SPECTR_REQUIRE_DEVICE") != nullptr) FAIL() << (why);                 \
     GTEST_SKIP() << (why) << "; on Debian: mesa-vulkan-drivers, vulkan-validationlayers"; \
   } while (false)
 
-/// Tests on lavapipe, the driver that computes on the processor, or on the device that SPECTR_TEST_DEVICE
-/// names: under the validation layer, whose every message is a failure.
+/// Tests on lavapipe, the driver that computes on the CPU, or on the device that SPECTR_TEST_DEVICE names.
+/// Every message of the validation layer is a failure.
 template <class Base>
 class OnVulkan : public Base {
  protected:

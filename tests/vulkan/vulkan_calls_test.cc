@@ -1,5 +1,5 @@
-// Kernel calls by Vulkan, beside products: the bits of the twins that round each product and each sum by
-// itself.
+// Kernel calls on Vulkan other than products: they have the bits of the twins that round each
+// multiplication and each addition separately.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,12 +99,12 @@ TEST_F(VulkanCalls, QuantizeWhatNormsGiveAsTheirTwinsDo) {
   }
 }
 
-// Roots and quotients are made of integers: of numbers of any size, and of what is none.
+// Roots and quotients are computed with integers, for numbers of any size, NaN and infinity.
 TEST_F(VulkanCalls, TakeRootsAndQuotientsThatAreRoundedOnce) {
   constexpr std::size_t n = 600, cols = 4;
   std::vector<float> x = random_floats(n * cols, 1);
   for (std::size_t r = 0; r < n; ++r) {
-    // No square is subnormal: those may be taken for 0.
+    // Squares must not be subnormal, because devices may flush those to 0.
     for (std::size_t j = 0; j < cols; ++j) x[r * cols + j] *= std::exp2(static_cast<float>(r % 112) - 52.0f);
   }
   x[5] = infinity;
@@ -139,7 +139,7 @@ TEST_F(VulkanCalls, CopyAddAndScaleAsTheirTwinsDo) {
     const call::AnyCall calls[] = {
         call::Add{a.rows(stride), b.rows(stride), n, cols}, call::Scale{a.rows(stride), n, cols, 0.3f},
         call::Copy{b.rows(stride), a.rows(stride), n, cols},
-        call::Add{b.rows(stride), {a.at().behind(8), 0}, n, cols}};  // one row to all
+        call::Add{b.rows(stride), {a.at().behind(8), 0}, n, cols}};  // broadcasts one row
     EXPECT_TRUE(on.run(calls));
     std::vector<std::uint32_t> all = bits(on, a);
     append(all, bits(on, b));
@@ -234,7 +234,7 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
   }
 }
 
-// Nothing, numbers whose reciprocals overflow, and what is none.
+// Zero, numbers whose reciprocals overflow, NaN and infinity.
 TEST_F(VulkanCalls, StoreRowsOfAnySizeAsTheirTwinsDo) {
   constexpr std::size_t dim = 32;
   for (const float size : {0.0f, 1e-31f, 1e-29f, 1.0f, 3e38f, infinity, nan}) {
@@ -263,7 +263,7 @@ TEST_F(VulkanCalls, StoreRowsOfAnySizeAsTheirTwinsDo) {
       for (std::uint32_t& one : all) {
         if (one >> 16 == 0x7fc0 || one >> 16 == 0xffc0) one = 0x7fc00000;
       }
-      if (std::isnan(size)) std::fill_n(all.begin(), dim * 64 / 4, 0u);  // numbers times a NaN are one
+      if (std::isnan(size)) std::fill_n(all.begin(), dim * 64 / 4, 0u);  // quants are unspecified
       return all;
     };
     expect_same_bits(work, std::to_string(size));
@@ -277,7 +277,7 @@ TEST_F(VulkanCalls, MoveAsTheirTwinsDo) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
   const auto work = [&](Device& on) {
     const Numbers pool = send(on, numbers), of = send(on, lines);
-    // One after the other: what is moved may be moved on.
+    // Moves are sequential: a moved slot can be moved again.
     const Numbers plan = send(on, std::vector<int>{3, 0, 0, 0, 7, 64, 64, 70, 9, 7});
     run(on, call::Move{pool.at(), 4 * words, of.at(), lines.size(), plan.at(), plan.at().behind(16)});
     return bits(on, pool);

@@ -1,5 +1,5 @@
-// What is said where there is no Vulkan, where a device lacks something, and where it is lost: by a loader
-// between the program and the driver, which tells and does what a test wants.
+// Errors if Vulkan is unavailable, if a device lacks a feature, and if it is lost. A loader between the
+// program and the driver injects these faults.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include "tests/support/real_model.h"
 #include "tests/vulkan/on_vulkan.h"
 
-// Drivers and layers leave memory behind when they are unloaded, where no detector of leaks can tell whose it
-// was. What tests of Vulkan leak of Vulkan's objects the validation layer says.
+// Drivers and layers leak memory when they are unloaded, and leak detectors cannot attribute it. The
+// validation layer reports leaked Vulkan objects.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): as the sanitizer names it
 extern "C" int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() {
@@ -31,12 +31,12 @@ using vulkan::Gpu;
 using vulkan::Instance;
 using vulkan::VulkanDevice;
 
-/// What the functions below do instead of the driver's.
+/// The faults that the functions below inject.
 struct Faults {
-  std::uint32_t version = 0;  ///< of Vulkan, that the device says it has; 0: its own
+  std::uint32_t version = 0;  ///< reported Vulkan version; 0: the device's own
   bool has_dot_products = true;
-  std::uint32_t invocations = 0;  ///< of a group; 0: its own
-  int submissions = -1;           ///< until it is lost; −1: never
+  std::uint32_t invocations = 0;  ///< per group; 0: the device's own
+  int submissions = -1;           ///< number until the device is lost; −1: never
   bool has_devices = true;
 };
 Faults faults;
@@ -111,7 +111,7 @@ class VulkanErrors : public OnVulkan<testing::Test> {
     next_get = vulkan::load_loader().value();
     faults = {};
   }
-  /// The tests' device as the faults have it.
+  /// Opens the tests' device again, with the faults.
   Result<std::shared_ptr<VulkanDevice>> open_again() {
     SPECTR_TRY(again_, Instance::make(get, messages_.listener()));
     return VulkanDevice::open(again_,
@@ -122,7 +122,7 @@ class VulkanErrors : public OnVulkan<testing::Test> {
   std::shared_ptr<const Instance> again_;
 };
 
-/// Sets a variable of the environment as long as it lives.
+/// Sets an environment variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -175,7 +175,7 @@ TEST_F(VulkanErrors, SayThatTheDeviceIsLostForThisAndEveryFurtherPass) {
     const auto scored = session->score(text, TokenTree(text.back()));
     ASSERT_FALSE(scored);
     EXPECT_EQ(scored.error().message, said);
-    faults.submissions = -1;  // whatever the driver says afterwards
+    faults.submissions = -1;  // whatever the driver reports afterwards
   }
 }
 
@@ -189,7 +189,7 @@ TEST_F(VulkanErrors, ListDevicesWithTheirMemory) {
   EXPECT_LE(found->free_bytes, found->bytes);
 }
 
-// The layer is there, listens, and looks at synchronization: what tests rely on who expect no message.
+// The layer is active and checks synchronization: tests that expect no messages rely on this.
 TEST_F(VulkanErrors, AreHeardFromTheValidationLayer) {
   Messages heard;
   const auto listening = value_of(Instance::make(vulkan::load_loader().value(), heard.listener()));
@@ -211,7 +211,7 @@ TEST_F(VulkanErrors, AreHeardFromTheValidationLayer) {
   const VkBufferCopy all{0, 0, 64};
   api.vkCmdCopyBuffer(commands, a.handle(), b.handle(), 1, &all);
   EXPECT_THAT(heard.all(), testing::IsEmpty());
-  api.vkCmdCopyBuffer(commands, b.handle(), a.handle(), 1, &all);  // and no barrier
+  api.vkCmdCopyBuffer(commands, b.handle(), a.handle(), 1, &all);  // without a barrier
   EXPECT_THAT(heard.all(), testing::Contains(HasSubstr("READ_AFTER_WRITE")));
   api.vkDestroyCommandPool(opened->handle(), pool, nullptr);
 }

@@ -1,5 +1,5 @@
-// Kernel calls of mixtures of experts by Vulkan: the bits of the twins that round each product and each sum
-// by itself.
+// Kernel calls of mixtures of experts on Vulkan have the bits of the twins that round each
+// multiplication and each addition separately.
 #include <gtest/gtest.h>
 
 #include "tests/support/devices/expert_cases.h"

@@ -1,5 +1,5 @@
-// Attention of every kind and products by head, by Vulkan: the bits of the twins that round each product and
-// each sum by itself.
+// Attention of every kind and products per head on Vulkan have the bits of the twins that round each
+// multiplication and each addition separately.
 #include <gtest/gtest.h>
 
 #include "spectr/backend/device/device_backend.h"
@@ -34,7 +34,7 @@ TEST_F(VulkanHeads, AreCopied) {
   EXPECT_EQ(copied_heads(*device_), copied_heads_as_defined());
 }
 
-// Latent attention of whole models: a matrix for each head, in floats and in panels.
+// Tests latent attention of whole models: one matrix per head, in floats and in panels.
 TEST_F(VulkanHeads, OfModelsHaveTheBitsOfTheTwins) {
   const auto twins = std::make_shared<TwinDevice>(std::size_t{1} << 30, twin::Rounding::separate);
   for (const LatentModel& model :

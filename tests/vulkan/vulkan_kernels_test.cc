@@ -1,4 +1,4 @@
-// The kernels as data: what their SPIR-V promises about rounding, what calls become, and when they wait.
+// The kernels as data: rounding in their SPIR-V, the dispatches of calls, and barriers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace test;
 using vulkan::Dispatch;
 using vulkan::Kernel;
 
-/// An instruction of a module: its operation and its words.
+/// Iterates over a module's instructions, as opcode and words.
 template <class Each>
 void for_each_instruction(std::span<const std::uint32_t> words, Each each) {
   constexpr std::size_t header = 5;
@@ -30,7 +30,7 @@ class VulkanKernels : public testing::TestWithParam<int> {
   }
 };
 
-// A compiler that puts a product and a sum into one rounding gives other bits.
+// A compiler that contracts a multiplication and an addition (FMA) would change bits.
 TEST_P(VulkanKernels, LetNoSumOrProductOfFloatsBeContracted) {
   if (words().empty()) GTEST_SKIP() << "the glslc of this build knows no GL_KHR_cooperative_matrix";
   constexpr std::uint32_t decorate = 71, no_contraction = 42, add = 129, sub = 131, mul = 133;
@@ -64,7 +64,7 @@ TEST_P(VulkanKernels, AskForRoundingToTheNearest) {
   const auto kernel = static_cast<Kernel>(GetParam());
   if (words().empty()) GTEST_SKIP() << "the glslc of this build knows no GL_KHR_cooperative_matrix";
   if (kernel == Kernel::move || kernel == Kernel::copy_heads || kernel == Kernel::group_experts)
-    return;  // they have no floats
+    return;  // no float arithmetic
   EXPECT_TRUE(modes.contains(to_nearest_even));
   EXPECT_TRUE(modes.contains(keeps_signs));
 }
@@ -91,7 +91,7 @@ TEST_F(VulkanDispatches, BindPlacesAsTheDeviceAligns) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].bindings[0].at, x.at().behind(64));
   EXPECT_EQ(all[0].bindings[0].bytes, 36 + (50 + 40) * sizeof(float));
-  EXPECT_EQ(all[0].parameters[1], 9u);  // where x begins behind it
+  EXPECT_EQ(all[0].parameters[1], 9u);  // offset of x in the binding
 }
 
 TEST_F(VulkanDispatches, OfThreeRowsAndMoreMultiplyByMatricesWhereThereAreSuch) {
@@ -115,7 +115,7 @@ TEST_F(VulkanDispatches, OfThreeRowsAndMoreMultiplyByMatricesWhereThereAreSuch) 
     EXPECT_EQ(few.constants[0], 8u);        // rows of x
     EXPECT_EQ(few.constants.back(), 256u);  // invocations
     EXPECT_EQ(few.groups_x, 1u);
-    EXPECT_EQ(dispatches_of(type, 70, limits)[0].groups_x, 4u);  // a slab of 64, by 16
+    EXPECT_EQ(dispatches_of(type, 70, limits)[0].groups_x, 4u);  // a slab of 64 rows, in tiles of 16
   }
   limits.shared_bytes = 16 << 10;
   if (has_kernel) {
@@ -130,16 +130,16 @@ TEST_F(VulkanDispatches, WaitWhereTheyReadWhatWasWrittenOrWriteWhatWasReadOrWrit
     return hazards.need_barrier(of(call::Copy{to.rows(8), from.rows(8), 1, 8})[0]);
   };
   EXPECT_FALSE(waits(b, a));
-  EXPECT_FALSE(waits(c, a));  // what is only read may be read again
+  EXPECT_FALSE(waits(c, a));  // read after read needs no barrier
   EXPECT_TRUE(waits(a, b));   // b was written
-  EXPECT_FALSE(waits(c, b));  // since the barrier nobody touched c
+  EXPECT_FALSE(waits(c, b));  // c is unused since the barrier
   EXPECT_TRUE(waits(c, b));   // c was written
   EXPECT_TRUE(waits(b, a));   // b was read
   EXPECT_FALSE(hazards.need_barrier(of(call::Scale{{c.at().behind(512), 8}, 1, 8, 2.0f})[0]));
 }
 
 TEST_F(VulkanDispatches, OfAPassWaitOnlyWhereTheyMust) {
-  // Queries, keys and values of the same x.
+  // Queries, keys and values are products of the same x.
   const Numbers x = zeros(host_, 1 << 16), w = zeros(host_, 1 << 16);
   std::vector<Numbers> y;
   for (int i = 0; i < 3; ++i) y.push_back(zeros(host_, 4096));

@@ -1,5 +1,5 @@
-// Logits by Vulkan: of shortlists, and what is asked of them, with the bits of the twins that round each
-// product and each sum by itself.
+// Logits on Vulkan, of shortlists, too, and queries of them, with the bits of the twins that round each
+// multiplication and each addition separately.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST_F(VulkanLogits, AnswerQuestionsAsTheirTwinsDo) {
     };
     if (odd < 1) {
       expect_same_bits(sum, std::to_string(odd));
-    } else {  // the segments that have it
+    } else {  // the segments with the NaN or infinity
       EXPECT_TRUE(std::isnan(sum(*device_)[3])) << odd;
       EXPECT_TRUE(std::isnan(sum(*device_)[11])) << odd;
     }
@@ -89,7 +89,7 @@ TEST_F(VulkanLogits, AnswerQuestionsAsTheirTwinsDo) {
 TEST_F(VulkanLogits, AnswerAsARowHereDoes) {
   for (const std::size_t size : {1000, 1025, 5000}) {
     std::vector<float> row = random_floats(size, 3);
-    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // equal ones
+    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // makes ties
     row[17] = -std::numeric_limits<float>::infinity();
     DeviceLogits rows(2, size, *device_);
     ASSERT_TRUE(
@@ -106,7 +106,7 @@ TEST_F(VulkanLogits, AnswerAsARowHereDoes) {
     }
     for (const double temperature : {0.3, 1.0, 2.0})
       EXPECT_NEAR(there.log_sum_exp(temperature), here.log_sum_exp(temperature), 6e-6);
-    EXPECT_EQ(device_->submitted(), before + 6);  // one for each question
+    EXPECT_EQ(device_->submitted(), before + 6);  // one per query
     EXPECT_EQ(there.at(0), row[0]);
     EXPECT_EQ(rows.fetched(), 0u);
   }

@@ -1,4 +1,4 @@
-// Short passes by Vulkan of what drafts have, and its memory, which ends.
+// Short passes on Vulkan with features of draft models, and running out of device memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Transformer>> load(const fs::path& file, std::shared_ptr<
 
 class VulkanDraft : public OnVulkan<testing::Test> {
  protected:
-  /// The logits of nodes behind a text.
+  /// Returns the logits of nodes after a text.
   static std::vector<Row> rows_of(const fs::path& file, const Slimming& slimming,
                                   std::shared_ptr<Device> device) {
     const auto model = value_of(Transformer::load(Gguf::open(file).value(),
@@ -80,7 +80,7 @@ TEST_F(VulkanMemory, ThatIsShortForATextEndsThatTextAlone) {
           .value();
   std::vector<Token> text = random_text(80, model->vocabulary(), 1);
   const auto first = model->start(0, 1).value(), second = model->start(0, 1).value();
-  for (int i = 0; i < 3; ++i) {  // the logits of a pass are held while the next one has others
+  for (int i = 0; i < 3; ++i) {  // a pass holds its logits until the next one has its own
     ASSERT_TRUE(first->score(text, TokenTree(text.back())));
     text.push_back(5);
   }
@@ -105,7 +105,7 @@ TEST_F(VulkanMemory, OfAllKeysAndValuesIsAtMostABinding) {
   std::vector<Token> text = random_text(5, model->vocabulary(), 1);
   std::vector<std::unique_ptr<Session>> sessions;
   bool failed = false;
-  while (!failed && sessions.size() < 100) {  // each takes a block
+  while (!failed && sessions.size() < 100) {  // each session takes a block
     sessions.push_back(model->start(0, 1).value());
     try {
       failed = !sessions.back()->score(text, TokenTree(text.back()));
@@ -122,7 +122,7 @@ TEST_F(VulkanMemory, OfAllKeysAndValuesIsAtMostABinding) {
 TEST_F(VulkanMemory, HoldsWhatWasUploadedLastAndGoesBack) {
   const std::size_t before = device_->info().free_bytes;
   {
-    // More than goes through the memory for uploads at once.
+    // Exceeds the staging buffer.
     std::vector<std::uint32_t> numbers(5'000'000);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i * 7);
     const Numbers large = send(*device_, numbers);

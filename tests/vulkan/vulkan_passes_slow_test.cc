@@ -1,5 +1,5 @@
-// Whole passes of models by Vulkan: the bits of the twins that round each product and each sum by itself,
-// near the processor, and the same bits in any company.
+// Whole passes of models on Vulkan: with the bits of the twins that round each multiplication and each
+// addition separately, near the CPU's results, and with the same bits in every batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Transformer>> load(const fs::path& file, std::shared_ptr<
   return Transformer::load(Gguf::open(file).value(), std::move(backend), {.kv = kv});
 }
 
-/// Some of each kind: of norms, positions, activations, windows, caps, formats, recurrent layers.
+/// Returns some models for each kind of norm, position, activation, window, cap, format and recurrent layer.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
   for (const char* name :
@@ -71,7 +71,7 @@ TEST_P(VulkanPasses, AreNearTheReference) {
   if (default_kv(read_model_spec(Gguf::open(GetParam()).value()).value()).keys == KvType::f32) {
     const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
     EXPECT_LE(largest_distance(found, course(*load(GetParam(), reference, kv).value(), 20)), 1e-4);
-  } else {  // with quantized weights rows of x are quantized, too
+  } else {  // with quantized weights, activations are quantized, too
     ThreadPool pool(1);
     const auto processor = std::make_shared<CpuBackend>(pool);
     EXPECT_LE(largest_distance(found, course(*load(GetParam(), processor, kv).value(), 20)), 0.02);
@@ -102,7 +102,7 @@ TEST_P(VulkanRows, HaveTheSameBitsAsNodesAndAsTextAndAfterKeeping) {
   }
 }
 
-// The bits of all models are those of the twins, whose rows keep them in any company: some are enough here.
+// All models have the bits of the twins, for which this is tested with all models: a few are enough here.
 INSTANTIATE_TEST_SUITE_P(Models, VulkanRows,
                          testing::Values(source_folder() / "tests/data/arch/gemma3-f32.gguf",
                                          source_folder() / "tests/data/arch/qwen3moe-f32.gguf",

@@ -1,4 +1,4 @@
-// Products and quantized rows by Vulkan: the bits of their twins, whatever the shape.
+// Products and quantized rows on Vulkan have the bits of their twins for any shape.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity(),
 
 class VulkanProducts : public OnVulkan<testing::Test> {
  protected:
-  /// Runs `work`, which gives bits, here and on the twins.
+  /// Runs `work`, which returns bits, here and on the twins.
   template <class Work>
   void expect_same_bits(const Work& work, const std::string& what) {
     TwinDevice twins;
@@ -40,7 +40,7 @@ struct Panels {
   }
 };
 
-/// y of n rows x, and the quantized rows.
+/// Returns y for n rows of x, and the quantized rows.
 std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t rows, std::size_t cols,
                                    const WeightPanels& panels, const std::vector<float>& x, std::size_t n) {
   const Panels w(device, type, rows, cols, panels);
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t 
   return all;
 }
 
-/// Rows and columns of a matrix, and rows of x.
+/// The sizes of a product: rows and columns of a matrix, and rows of x.
 struct Shape {
   std::size_t rows, cols, n;
 };
@@ -73,7 +73,7 @@ class VulkanPanels : public VulkanProducts {
 };
 
 TEST_F(VulkanPanels, HaveTheBitsOfTheirTwinsForEveryFormat) {
-  for (const TensorType type : device_layouts()) {  // with two rows of x: each number of them is a pipeline
+  for (const TensorType type : device_layouts()) {  // with two rows of x: each number is a pipeline
     const std::size_t unit = format_of(type).elements;
     for (const Shape& shape : {Shape{1, unit, 2}, {17, 3 * unit, 2}, {40, 512, 2}})
       expect_same_product(type, shape);
@@ -140,7 +140,7 @@ TEST_F(VulkanProducts, TakeWhatIsHugeTinyOrNoNumber) {
   const auto work = [&](Device& on) {
     auto all = product(on, TensorType::q8_0, rows, cols, panels, x, 8);
     for (std::uint32_t& one : all) {
-      if ((one & 0x7fffffffu) > 0x7f800000u) one = 0x7fc00000u;  // a NaN's bits are nobody's
+      if ((one & 0x7fffffffu) > 0x7f800000u) one = 0x7fc00000u;  // the bits of a NaN are unspecified
     }
     return all;
   };

@@ -1,4 +1,4 @@
-// Recurrent layers by Vulkan: the bits of the twins that round each product and each sum by itself.
+// Recurrent layers on Vulkan have the bits of the twins that round all operations separately.
 #include <gtest/gtest.h>
 
 #include "tests/support/models/recurrent_course.h"

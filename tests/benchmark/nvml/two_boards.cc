@@ -1,4 +1,4 @@
-// Stands in for the library of NVIDIA's driver: two boards that take 100 W and 200 W, always.
+// A fake of NVIDIA's NVML library: two boards that always draw 100 W and 200 W.
 extern "C" {
 int nvmlInit_v2() {
   return 0;

@@ -1,5 +1,5 @@
-// The mock as a library of the CUDA driver's name, for programs that are started. The variable
-// SPECTR_MOCK_CUDA says what it has: words like "bytes=300000", with commas between.
+// The mock as a library with the CUDA driver's name, for child processes. The variable SPECTR_MOCK_CUDA
+// describes its device: comma-separated words like "bytes=300000".
 #include <cstdlib>
 #include <map>
 #include <sstream>

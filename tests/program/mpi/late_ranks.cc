@@ -1,8 +1,8 @@
-// An MPI job of two or three ranks in which one rank, the hasty one, gives up before the others come to the
-// same call. It then uses the memory that it gave to the call for something else. Only after that the others
-// send what it waited for, and receive what it sent.
+// An MPI job of two or three ranks in which one rank, the hasty one, times out before the others reach the
+// same call. It then reuses the memory that it passed to the call. Only after that do the others send the
+// data that it waited for, and receive the data that it sent.
 //
-// late_ranks CALL FILE: the hasty rank writes to FILE what is wrong, or "kept apart".
+// Usage: late_ranks CALL FILE. The hasty rank writes to FILE a description of the failure, or "kept apart".
 #include <mpi.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int goes_on = 1001, has_gone_on = 1002;  // tags of the test's own messages
-// Larger than what MPI sends before somebody receives it; a third of it is one message.
+// Exceeds MPI's eager limit; a third of it is one message.
 constexpr std::size_t numbers = 24'000;
 
 bool are_all(std::span<const float> all, float number) {
   return std::ranges::all_of(all, [&](float one) { return one == number; });
 }
 
-/// What a call does with memory of its caller. False: it failed.
+/// Performs a call with the caller's memory. Returns false if it fails.
 bool call(Communicator& ranks, const std::string& name, std::size_t other, std::vector<float>& memory) {
   if (name == "receive") return ranks.receive(other, memory).has_value();
   if (name == "send") return ranks.send(other, memory).has_value();
@@ -37,7 +37,7 @@ bool call(Communicator& ranks, const std::string& name, std::size_t other, std::
   return ranks.all_reduce_sum(memory).has_value();
 }
 
-/// What a rank that is late does. Returns whether it has got what the hasty one had to say.
+/// Performs the late rank's part of the call. Returns true if it received the hasty rank's data.
 bool come_late(Communicator& ranks, const std::string& name, std::size_t hasty) {
   std::vector<float> memory(numbers, 5.0f);
   if (name == "receive") return ranks.send(hasty, memory).has_value();
@@ -51,8 +51,8 @@ bool come_late(Communicator& ranks, const std::string& name, std::size_t hasty) 
          });
 }
 
-/// Takes part in a reduction of three ranks by plain messages, and holds its sums back until it is told to go
-/// on.
+/// Takes part in a reduction of three ranks by plain messages, but delays its
+/// sums until it receives `goes_on`.
 bool come_late_with_sums(int hasty) {
   std::vector<float> part(numbers / 3);
   const int bytes = static_cast<int>(part.size() * sizeof(float));
@@ -77,7 +77,7 @@ std::string be_hasty(Communicator& ranks, const std::string& name) {
     if (other == ranks.rank()) continue;
     int word = 0;
     MPI_Send(&word, 1, MPI_INT, static_cast<int>(other), goes_on, MPI_COMM_WORLD);
-    // What the other sent before this has come then.
+    // By then, the messages that the other sent before have arrived.
     MPI_Recv(&word, 1, MPI_INT, static_cast<int>(other), has_gone_on, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     all_got_it = all_got_it && word != 0;
   }
@@ -87,11 +87,11 @@ std::string be_hasty(Communicator& ranks, const std::string& name) {
 
 int run(const std::string& name, const char* file) {
   const int hasty = name == "answer" ? 1 : 0;
-  // The patience is given before MPI has started, so the rank is the launcher's word.
+  // The timeout must be set before MPI starts, so the rank is read from the launcher's variable.
   const char* const of_launcher = std::getenv("OMPI_COMM_WORLD_RANK");
   if (of_launcher == nullptr) return 3;
   const int rank = std::stoi(of_launcher);
-  // With parts it must not give up before the others have given it theirs.
+  // For "parts" it must not time out before the others have sent theirs.
   const auto hasty_patience = name == "parts" ? 3'000ms : 300ms;
   const auto job = MpiJob::start(rank == hasty ? hasty_patience : 60'000ms);
   if (!job) return 2;

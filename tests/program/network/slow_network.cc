@@ -1,7 +1,7 @@
-// A slow network for programs that know nothing of it, to be preloaded (LD_PRELOAD): their TCP connections go
-// through a relay in the same process, which brings on what it gets later, and no faster than a line would.
-// SLOW_NETWORK_US: microseconds that everything is under way. SLOW_NETWORK_MBIT: millions of bits a second
-// and direction.
+// Simulates a slow network for unmodified programs. To be preloaded (LD_PRELOAD): TCP connections are
+// routed through a relay in the same process, which delays data and limits the rate. SLOW_NETWORK_US is
+// the latency in microseconds. SLOW_NETWORK_MBIT is the bandwidth in millions of bits per second and
+// direction.
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
@@ -35,7 +35,7 @@ Connect real_connect() {
   return found;
 }
 
-/// One direction of a connection: what is read comes out when it is due.
+/// One direction of a connection: data that is read is written when it is due.
 class Line {
  public:
   Line(int from, int to) : from_(from), to_(to) {}
@@ -51,7 +51,7 @@ class Line {
     put(Clock::now() + delay_, {});
   }
   void write_all() {
-    prctl(PR_SET_TIMERSLACK, 1);  // nanosecond: it sleeps for microseconds
+    prctl(PR_SET_TIMERSLACK, 1);  // nanosecond, because it sleeps for microseconds
     for (;;) {
       std::unique_lock lock(mutex_);
       there_.wait(lock, [this] { return !messages_.empty(); });

@@ -12,13 +12,13 @@
 #include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
-// Attention by a device's kernel calls, for tests of every size of heads and every type of keys and values.
+// Attention by a device's kernel calls, for tests of all head sizes and all types of keys and values.
 namespace spectr::test {
 
 struct AttentionCase {
   std::size_t dim;
   KvTypes types;
-  std::size_t rank = 0;  ///< of latent attention: so many first numbers of a key are its value
+  std::size_t rank = 0;  ///< of latent attention: the first `rank` numbers of a key are its value
   std::size_t heads = 4, kv_heads = 2;
   float cap = 0;
   bool has_sinks = false;
@@ -31,7 +31,7 @@ inline std::string text_of(const AttentionCase& c) {
          std::string(name_of(c.types.values)) + (c.rank > 0 ? ", latent" : "");
 }
 
-/// A cache of two blocks with random keys and values in all slots, and that of a layer before it.
+/// A cache of two blocks with random keys and values in all slots, and the cache of a preceding layer.
 class AttentionOn {
  public:
   static constexpr std::size_t slots = 128, rows = 2;
@@ -64,22 +64,22 @@ class AttentionOn {
                            .scale = 1});
   }
 
-  /// Keeps a slot's numbers in another one, too.
+  /// Copies a slot's numbers to another slot.
   void move(std::int32_t from, std::int32_t to) {
     blocks_.add({.cache = cache_, .from = from, .to = to});
     const CacheId none = blocks_.open({.slots = 1, .kept = 1, .context = 1});
-    blocks_.copy({.from = cache_, .to = none, .slots = 0});  // which makes the moves
+    blocks_.copy({.from = cache_, .to = none, .slots = 0});  // executes the moves
     blocks_.close(none);
   }
 
-  /// Every bit of the cache.
+  /// Returns every bit of the cache.
   std::vector<std::uint32_t> cached() {
     std::vector<std::uint32_t> all(2 * blocks_.of(1).block_bytes / 4);
     EXPECT_TRUE(device_.download(std::as_writable_bytes(std::span(all)), blocks_.of(1).pool));
     return all;
   }
 
-  /// What two rows get, which share two whole chunks and have some more slots each.
+  /// Returns the output of two rows, which share two whole chunks and have additional slots each.
   std::vector<float> attend(const std::vector<std::int32_t>& first = {5, 64, 127},
                             std::size_t more_of_second = 40) {
     std::vector<PoolSlot> listed;
@@ -122,11 +122,11 @@ class AttentionOn {
     for (float& one : q) one *= 2.0f / std::sqrt(static_cast<float>(case_.dim));
     return q;
   }
-  /// Pairs of a key's dimensions that turn.
+  /// Number of rotated pairs of a key's dimensions.
   std::size_t pairs() const { return case_.dim / 4; }
 
  private:
-  /// Two layers: another one's numbers lie before those that are looked at.
+  /// The spec has two layers, so that another layer's numbers precede those under test.
   static ModelSpec spec_of(const AttentionCase& c) {
     ModelSpec spec{};
     AttentionSpec attention{};
@@ -154,7 +154,7 @@ class AttentionOn {
   CacheId cache_;
 };
 
-/// Every size with some types, and every two types with some size.
+/// Returns all sizes with some types, and all combinations of types with some size.
 inline std::vector<AttentionCase> attention_cases() {
   constexpr KvType f32 = KvType::f32, f16 = KvType::f16, q8 = KvType::q8_0;
   std::vector<AttentionCase> all;
@@ -168,12 +168,12 @@ inline std::vector<AttentionCase> attention_cases() {
     }
     all.push_back({.dim = 42, .types = {keys, q8}, .rank = 34, .heads = 3, .kv_heads = 1, .cap = 3});
   }
-  // More queries of a head of keys than a group of threads has.
+  // This has more queries per key head than a thread group handles.
   all.push_back({.dim = 576, .types = {q8, q8}, .rank = 512, .heads = 20, .kv_heads = 1});
   return all;
 }
 
-/// The cache and what attention gives, before and after moves.
+/// Returns the cache and the output of attention, before and after moves.
 inline std::vector<std::uint32_t> attention_bits(Device& device, const AttentionCase& c) {
   AttentionOn on(device, c);
   std::vector<std::uint32_t> all = on.cached();

@@ -12,7 +12,7 @@
 // Numbers in a device's memory, for tests of single kernel calls.
 namespace spectr::test {
 
-/// Memory of a device with numbers in it.
+/// Device memory with numbers in it.
 struct Numbers {
   std::unique_ptr<DeviceMemory> memory;
   Slice at() const { return {memory.get()}; }
@@ -25,7 +25,7 @@ Numbers send(Device& device, const std::vector<T>& numbers) {
   EXPECT_TRUE(device.upload(sent.at(), std::as_bytes(std::span(numbers))));
   return sent;
 }
-/// Memory of so many bytes, all of them 0.
+/// Returns zeroed memory of `bytes` bytes.
 inline Numbers zeros(Device& device, std::size_t bytes) {
   return send(device, std::vector<std::byte>(bytes));
 }

@@ -11,10 +11,10 @@
 #include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
-// Kernel calls of mixtures of experts, for tests of what devices give: as bits.
+// Kernel calls of mixtures of experts, whose results are returned as bits.
 namespace spectr::test {
 
-/// How experts are chosen, and the numbers that they are chosen by.
+/// Settings of expert selection, and its inputs.
 struct Choosing {
   ExpertsSpec::Gating gating;
   bool normalized = false;
@@ -23,7 +23,7 @@ struct Choosing {
   float weights_scale = 1;
   std::size_t rows = 3;
 
-  /// [rows, experts]: in some rows many are equal.
+  /// Returns [rows, experts] router outputs; some rows have many ties.
   std::vector<float> z() const {
     std::vector<float> z = random_floats(rows * experts, 1);
     for (std::size_t i = 0; i < z.size(); ++i) z[i] = i / experts % 2 == 1 ? std::round(z[i]) : 3 * z[i];
@@ -33,7 +33,7 @@ struct Choosing {
   std::vector<float> scales() const { return random_floats(experts, 3); }
 };
 
-/// Of every kind: one expert, all of them, more than lanes, groups of one and of many.
+/// Returns settings of every kind: one expert, all of them, more than lanes, groups of one and of many.
 inline std::vector<Choosing> all_choosing() {
   using Gating = ExpertsSpec::Gating;
   std::vector<Choosing> all;
@@ -63,7 +63,7 @@ inline std::vector<Choosing> all_choosing() {
   return all;
 }
 
-/// What ChooseExperts gives: experts, then weights.
+/// The output of ChooseExperts: experts, then weights.
 struct Chosen {
   std::vector<int> experts;
   std::vector<float> weights;
@@ -93,8 +93,8 @@ inline std::vector<std::uint32_t> bits_of(const Chosen& chosen) {
   return all;
 }
 
-/// Rows that have chosen `used` different ones of so many experts each, of which `blocks` from `first` on are
-/// here.
+/// Rows, each with `used` distinct experts out of `experts`. The device has `blocks` of
+/// them, starting with number `first`.
 struct Mixture {
   std::size_t rows, used, experts, first, blocks;
 
@@ -113,7 +113,7 @@ struct Mixture {
   call::ExpertLists lists(const Slice& at) const { return {at, std::min(slots(), blocks), slots()}; }
 };
 
-/// What GroupExperts gives.
+/// Returns the output of GroupExperts.
 inline Numbers lists_of(Device& on, const Mixture& of) {
   const Numbers chosen = send(on, of.chosen());
   Numbers lists = zeros(on, of.lists({}).bytes());
@@ -121,7 +121,7 @@ inline Numbers lists_of(Device& on, const Mixture& of) {
   return lists;
 }
 
-/// A matrix of each block, each from a file of its own.
+/// The matrices of the blocks, each from a file of its own.
 struct ExpertMatrices {
   TensorType type;
   std::size_t rows, cols;
@@ -147,7 +147,7 @@ struct ExpertMatrices {
   }
 };
 
-/// y by slot, of rows x that `sharers` slots share: [rows of y][rows of W + 3], with 7 where nothing is said.
+/// Returns y: [slots][rows of W + 3], with 7 where nothing is written. `sharers` slots share a row of x.
 inline std::vector<float> expert_product(Device& on, const Mixture& of, const ExpertMatrices& matrices,
                                          std::size_t sharers, const std::vector<float>& x) {
   const Numbers lists = lists_of(on, of), codes = send(on, matrices.codes);
@@ -174,7 +174,7 @@ inline std::vector<float> expert_product(Device& on, const Mixture& of, const Ex
   return fetch<float>(on, y);
 }
 
-/// `in` by slot with a vector of its block added, then the weighted sums of rows.
+/// Adds a vector of its block to each slot of `in`, and returns the weighted sums of rows.
 inline std::vector<float> combined(Device& on, const Mixture& of, std::size_t cols) {
   const Numbers chosen = send(on, of.chosen()), in = send(on, random_floats(of.slots() * cols, 1)),
                 vectors = send(on, random_floats(of.blocks * cols, 2)),

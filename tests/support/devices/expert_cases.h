@@ -9,7 +9,7 @@
 
 #include "tests/support/devices/expert_calls.h"
 
-// Of mixtures of experts: work whose bits a device and the twins must share.
+// Work with mixtures of experts, for which a device and the twins must return the same bits.
 namespace spectr::test {
 
 using WorkOnDevice = std::function<std::vector<std::uint32_t>(Device&)>;
@@ -21,7 +21,7 @@ inline std::vector<WorkOnDevice> choosing_of_every_kind() {
   return all;
 }
 
-/// The experts alone: a NaN's bits are nobody's.
+/// Returns selections by NaN and infinity, without weights: the bits of a NaN are unspecified.
 inline std::vector<WorkOnDevice> choosing_without_numbers() {
   constexpr float infinity = std::numeric_limits<float>::infinity(),
                   nan = std::numeric_limits<float>::quiet_NaN();
@@ -52,7 +52,7 @@ inline std::vector<WorkOnDevice> lists_of_experts() {
   return all;
 }
 
-/// Of slots that share rows of x, and of slots that have rows of their own.
+/// Returns products in which slots share rows of x, and products in which each slot has its own row.
 inline std::vector<WorkOnDevice> products_of(TensorType type, std::size_t rows, std::size_t cols,
                                              const Mixture& of) {
   const auto matrices = std::make_shared<const ExpertMatrices>(type, rows, cols, of.blocks);
@@ -71,7 +71,7 @@ inline std::vector<WorkOnDevice> expert_products(std::initializer_list<TensorTyp
     all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
   };
   for (const TensorType type : types) {
-    add(products_of(type, 20, 256, {1, 2, 8, 0, 8}));  // hardly an expert twice
+    add(products_of(type, 20, 256, {1, 2, 8, 0, 8}));  // hardly any expert occurs twice
     add(products_of(type, 20, 256, {7, 2, 3, 1, 2}));
   }
   add(products_of(TensorType::q8_0, 17, 2336, {3, 2, 4, 0, 4}));

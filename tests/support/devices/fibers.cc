@@ -25,7 +25,7 @@ namespace {
   std::abort();
 }
 
-/// What a thread waits for.
+/// The event for which a thread waits.
 enum class Wait { nothing, warp, group, copies, ended };
 
 struct Copy {
@@ -36,19 +36,19 @@ struct Copy {
 
 struct Fiber {
   Wait wait = Wait::nothing;
-  u32 barrier = 0, parity = 0;  // of Wait::copies
+  u32 barrier = 0, parity = 0;  // for Wait::copies
   int exchanges = 0;
-  std::deque<std::vector<Copy>> copies;  // groups of its own ones, the last one not ended
+  std::deque<std::vector<Copy>> copies;  // groups of this thread's own copies; the last group is open
 };
 
-/// A barrier that copies arrive at.
+/// A barrier at which copies arrive.
 struct CopyBarrier {
   u32 arrivals, pending, parity = 0;
   long expected = 0;  // bytes
   std::vector<Copy> copies;
 };
 
-/// Where a thread runs. The thread sanitizer, which keeps account of the calls of each, has to know of it.
+/// The execution context of a thread. The thread sanitizer tracks the calls of each, so it must be informed.
 struct Context {
   ucontext_t registers;
 #ifdef __SANITIZE_THREAD__
@@ -64,8 +64,8 @@ struct Context {
   }
 };
 
-/// Of a group's i-th thread: the same for all groups, which follow one another. Each calls `start`, which
-/// does not return.
+/// Returns the context of thread i, which all groups share, because they run one after another. Each context
+/// calls `start`, which does not return.
 Context& context_of(std::size_t i, void (*start)()) {
   constexpr std::size_t stack_bytes = 128 << 10;
   static std::deque<Context> contexts;
@@ -84,7 +84,7 @@ Context& context_of(std::size_t i, void (*start)()) {
   return contexts[i];
 }
 
-/// A group of threads that runs.
+/// A running group of threads.
 class Group {
  public:
   Group(const Launch& launch, const std::function<void()>& each)
@@ -98,7 +98,7 @@ class Group {
 
   void run(int x, int y) {
     place = {0, x, y};
-    memory_.assign(space_, 0xFF);  // what nobody wrote is no number
+    memory_.assign(space_, 0xFF);  // unwritten memory reads as NaN
     barriers.clear();
     for (Fiber& fiber : fibers) {
       fiber.wait = Wait::nothing;
@@ -110,7 +110,7 @@ class Group {
     }
   }
 
-  /// Until what this thread waits for is there.
+  /// Suspends this thread until the event for which it waits occurs.
   void yield(Wait wait) {
     const auto thread = static_cast<std::size_t>(place.thread);
     fibers[thread].wait = wait;
@@ -134,7 +134,7 @@ class Group {
     if (address + bytes > static_cast<u32>(how.shared)) fail("an address behind the shared memory");
     return base() + address;
   }
-  /// Ends the barrier's phase if all is there.
+  /// Ends the barrier's phase if everything has arrived.
   void settle(CopyBarrier& barrier) {
     if (barrier.pending > 0) return;
     for (const Copy& copy : barrier.copies) {
@@ -155,7 +155,7 @@ class Group {
   const Launch& how;
   const std::function<void()>& kernel;
   std::vector<Fiber> fibers;
-  std::vector<Exchanged> exchanged;  // two of a warp, which take turns
+  std::vector<Exchanged> exchanged;  // two per warp, used alternately
   std::map<u32, CopyBarrier> barriers;
   Place place{};
 
@@ -171,8 +171,8 @@ class Group {
     for (std::size_t i = begin; i < end; ++i) fibers[i].wait = Wait::nothing;
   }
 
-  /// Runs threads that can run, in some order, and lets those go on that have met. Whether there were any.
-  /// Half of the warps, drawn anew each time, stay behind, so that others run ahead of them.
+  /// Runs the runnable threads in random order, and releases those whose rendezvous is complete. Returns true
+  /// if anything ran. A random half of the warps is held back each time, so that others overtake them.
   bool step() {
     bool ran = false;
     std::vector<std::size_t> turns, behind;
@@ -209,7 +209,7 @@ class Group {
 Group* running = nullptr;
 
 void Group::start() {
-  for (;;) {  // one group after the other
+  for (;;) {  // one group after another
     running->kernel();
     running->yield(Wait::ended);
   }
@@ -263,7 +263,7 @@ void start_barrier(u32 barrier, u32 arrivals) {
 
 void arrive(u32 barrier, u32 bytes) {
   CopyBarrier& at = running->barrier(barrier);
-  if (at.pending == 0) running->settle(at);  // of the phase before
+  if (at.pending == 0) running->settle(at);  // ends the previous phase
   at.expected += bytes;
   --at.pending;
   running->settle_if_complete(at);

@@ -1,17 +1,17 @@
 #pragma once
 
-// The words of spectr/backend/cuda/kernels/device.h on the processor, to be included before any kernel: the
-// threads of a group are fibers of one thread, so that kernels run without a GPU, under every sanitizer, and
-// give the bits that they would give there. Groups follow one another.
+// Implements the functions of spectr/backend/cuda/kernels/device.h on the CPU; must be included before any
+// kernel. The threads of a group are fibers of one thread. So kernels run without a GPU, under every
+// sanitizer, with the same bits as on a GPU. Groups run one after another.
 //
-// A thread runs until it meets others: at a barrier, a shuffle or an instruction of a whole warp, or waiting
-// for a copy. Who goes on first is drawn anew each time. Copies are done when they are asked for or, `lazy`,
-// when somebody waits for them: one finds memory that is used again too early, the other a forgotten wait.
-// Barriers that not all threads reach, copies that are waited for with other counts of bytes, and wrong
-// alignments end the program.
+// A thread runs until it synchronizes: at a barrier, a shuffle, a warp-wide instruction, or a wait for a
+// copy. The next thread is selected at random. Copies are executed when they are issued or, if `lazy`,
+// when they are awaited: the first mode detects memory that is reused too early, the second a missing
+// wait. The program ends if not all threads reach a barrier, if a copy is awaited with a different number
+// of bytes, or if an address is misaligned.
 //
-// What it cannot find: a wrong belief about what an instruction does, races within a warp, and kernels that
-// read what an earlier one writes before predecessors().
+// It cannot detect: wrong assumptions about an instruction's semantics, races within a warp, and kernels that
+// read a predecessor's output before predecessors().
 
 #include <bit>
 #include <cmath>
@@ -34,17 +34,17 @@ using u32 = std::uint32_t;  // NOLINT(readability-identifier-naming)
 
 namespace fibers {
 
-/// How a kernel is started.
+/// A launch configuration.
 struct Launch {
   int groups_x, groups_y, threads;
   int shared = 0;  ///< bytes of dynamic shared memory
   bool lazy = false;
 };
 
-/// Runs `kernel` as every thread of every group. Not from several threads at once.
+/// Runs `kernel` as every thread of every group. Not thread-safe.
 void launch(const Launch& how, const std::function<void()>& kernel);
 
-/// Of the thread that runs.
+/// The indices of the running thread.
 struct Place {
   int thread, group_x, group_y;
 };
@@ -52,11 +52,11 @@ const Place& place();
 const Launch& launched();
 
 void group_barrier();
-/// Gives `words` words, at most 8, to the warp, and waits for those of the others: [lane][word].
+/// Exchanges `words` words (at most 8) per thread within the warp. Returns [lane][word] once all arrived.
 using Exchanged = u32[32][8];
 const Exchanged& exchange(const u32* mine, int words);
 
-/// Shared memory from an address on. Ends the program where it is not inside, or not aligned to its size.
+/// Returns shared memory at an address. Ends the program if it is out of bounds or not aligned to `bytes`.
 u8* shared(u32 address, u32 bytes);
 u32 address_of(const void* shared);
 
@@ -65,12 +65,12 @@ void arrive(u32 barrier, u32 bytes);
 void copy(u32 to, const void* from, u32 bytes, u32 barrier);
 void wait(u32 barrier, u32 parity);
 
-// Copies that each thread makes for itself.
+// Asynchronous copies that are tracked per thread.
 void copy_own(u32 to, const void* from, u32 bytes);
 void end_copies();
 void await_copies(std::size_t pending);
 
-/// Ends the program where the pointer is not aligned to `bytes`.
+/// Ends the program if the pointer is not aligned to `bytes`.
 void check_aligned(const void* p, std::size_t bytes);
 
 }  // namespace fibers

@@ -12,7 +12,7 @@
 #include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
-// Products with a matrix for each head, for tests of devices.
+// Products with one matrix per head, for tests of devices.
 namespace spectr::test {
 
 struct HeadProductCase {
@@ -38,12 +38,12 @@ inline std::vector<HeadProductCase> head_product_cases() {
   return all;
 }
 
-/// x's heads lie 8 numbers further apart than they are wide, y's 5.
+/// The strides of heads are 8 numbers larger than their width in x, and 5 in y.
 inline std::vector<std::uint32_t> head_product_bits(Device& device, const HeadProductCase& c) {
   const bool is_float = !quant_layout(c.type).has_value();
   const std::size_t x_apart = c.cols + 8, y_apart = c.rows + 5, x_cols = c.heads * x_apart,
                     y_cols = c.heads * y_apart;
-  std::vector<std::byte> weights, scales, factors;  // head behind head
+  std::vector<std::byte> weights, scales, factors;  // heads are concatenated
   for (std::size_t h = 0; h < c.heads; ++h) {
     const std::vector<std::byte> file = random_tensor(c.type, c.rows, c.cols, static_cast<std::uint32_t>(h));
     const auto append = [](std::vector<std::byte>& to, const auto& numbers) {
@@ -86,7 +86,7 @@ inline std::vector<std::uint32_t> head_product_bits(Device& device, const HeadPr
 
 inline constexpr std::size_t copied_rows = 3;
 
-/// Three numbers of each of 15 heads.
+/// Copies three numbers of each of 15 heads.
 inline std::vector<float> copied_heads(Device& device) {
   const Numbers from = send(device, random_floats(copied_rows * 200, 1)),
                 to = zeros(device, copied_rows * 200 * sizeof(float));

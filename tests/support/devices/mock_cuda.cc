@@ -1,5 +1,5 @@
 #include "tests/support/devices/fibers.h"
-// Fibers first: they are what the kernels below run on.
+// fibers.h must come first: the kernels included below run on fibers.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,12 +17,12 @@ namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace): its names are the driver's
 
-/// As PTX has the kernel's name.
+/// Returns the declaration of a kernel in PTX.
 std::string entry_of(const std::string& name) {
   return " .entry " + name + "(";
 }
 
-/// By their names, without code.
+/// Returns all images by name, without code.
 std::map<std::string, std::string> all_images() {
   std::map<std::string, std::string> all;
   for (const auto& [name, kernel] : mock_kernels()) {
@@ -55,7 +55,7 @@ struct State {
   std::set<void*> handles;  // streams, modules, graphs
   std::map<void*, double> events;
   double milliseconds = 0;
-  std::map<void*, std::string> images;  // of modules
+  std::map<void*, std::string> images;  // by module
   std::map<void*, std::vector<Work>> graphs;
   std::vector<Work>* captures = nullptr;
   std::vector<Work> captured;
@@ -74,7 +74,7 @@ void need(bool condition, const char* what) {
 
 template <class Handle>
 Handle new_handle() {
-  void* const handle = std::malloc(1);  // NOLINT: an address that is no other's
+  void* const handle = std::malloc(1);  // NOLINT: a unique address
   state->handles.insert(handle);
   return static_cast<Handle>(handle);
 }
@@ -88,7 +88,7 @@ void drop_handle(Handle handle) {
   std::free(handle);  // NOLINT
 }
 
-/// A place that was given out, with so many bytes behind it.
+/// Returns the memory at an address in an allocation with at least `bytes` bytes after it.
 std::byte* place(CUdeviceptr at, std::size_t bytes) {
   auto block = state->blocks.upper_bound(at);
   need(block != state->blocks.begin(), "a place outside all memory");
@@ -169,7 +169,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr* at, std::size_t bytes) {
   need(state->is_current && bytes > 0, "memory of no bytes, or of no context");
   if (bytes > state->settings.bytes - state->taken) return out_of_memory;
   auto* const memory = static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  std::memset(memory, 0xFF, bytes);  // a number that nobody wrote is a NaN
+  std::memset(memory, 0xFF, bytes);  // unwritten memory reads as NaN
   *at = reinterpret_cast<CUdeviceptr>(memory);
   state->blocks.emplace(*at, Block{{memory, std::free}, bytes});
   state->taken += bytes;
@@ -278,7 +278,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   check_handle(exec);
   check_handle(stream);
   for (const Work& work : state->graphs.at(exec)) {
-    if (const CUresult result = run(work); result != success) return success;  // it shows when somebody waits
+    if (const CUresult result = run(work); result != success) return success;  // reported by the next wait
   }
   return success;
 }

@@ -10,36 +10,36 @@
 
 namespace spectr::test {
 
-/// A CUDA driver without a GPU: memory is this process's, and kernels run on fibers (fibers.h). It ends the
-/// program where it is used wrongly: places outside the memory that was given out, kernels that there are
-/// not, launches that differ from what kernels were compiled for, what was destroyed or never was. One at a
-/// time, and calls from one thread at a time.
+/// A CUDA driver without a GPU: it uses this process's memory, and kernels run on fibers (fibers.h). It ends
+/// the program on misuse: addresses outside of allocations, unknown kernels, launches that differ from the
+/// configuration for which a kernel was compiled, invalid or destroyed handles. Only one instance may exist
+/// at a time, and only one thread may use it at a time.
 class MockCuda {
  public:
   struct Settings {
     int devices = 1;
     std::size_t bytes = std::size_t{1} << 32;
-    int major = 9, minor = 0;  ///< of the capability
+    int major = 9, minor = 0;  ///< compute capability
     int version = 13000;
     int processors = 4;
-    int shared_bytes = 228 << 10;  ///< of a processor
+    int shared_bytes = 228 << 10;  ///< per processor
     bool lazy = false;             ///< see fibers.h
-    /// What its events say that a kernel of so many groups has taken.
+    /// Returns the time that events report for a kernel of `groups` groups.
     std::function<double(const std::string& kernel, int groups)> milliseconds = [](const std::string&, int) {
       return 1.0;
     };
   };
   MockCuda() : MockCuda(Settings()) {}
   explicit MockCuda(const Settings& settings);
-  /// Ends the program where something has not been given back.
+  /// Ends the program if anything has not been released.
   ~MockCuda();
 
   const cuda::Driver& driver() const;
-  /// As kernel_image(), but of kernels' names alone.
+  /// Like kernel_image(), but the images contain only kernel names.
   static std::string image(std::string_view name);
-  /// Kernels that were launched, those of graphs each time.
+  /// Returns the number of launched kernels, including every replay of a graph.
   int launched() const;
-  /// From the n-th kernel from now on the device is lost.
+  /// Loses the device at the n-th kernel from now on.
   void lose_at(int kernels);
 };
 

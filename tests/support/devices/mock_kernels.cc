@@ -1,12 +1,12 @@
 #include "tests/support/devices/fibers.h"
-// Fibers first: they are what the kernels below run on.
+// fibers.h must come first: the kernels included below run on fibers.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
 #include "tests/support/devices/mock_kernels.h"
 
 namespace spectr::test {
 namespace {
 
-using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are named as there
+using namespace cuda;  // NOLINT(google-build-using-namespace): the kernels' namespace
 
 #define SPECTR_KERNEL SPECTR_RUN_KERNEL
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"

@@ -1,11 +1,11 @@
 #pragma once
 
-// The kernels of products, to run on fibers, in two files as each takes minutes to compile. Whoever includes
-// this says which: SPECTR_MOCKED(image, Format, shapes), the kernels of a line of product_list.cuh, and
-// SPECTR_MOCKED_IMAGE(image), what has them.
+// The kernels of products, to run on fibers. They are split into two files because each takes minutes to
+// compile. The including file defines SPECTR_MOCKED(image, Format, shapes), the kernels of a line of
+// product_list.cuh, and SPECTR_MOCKED_IMAGE(image), the name of their image.
 
 #include "tests/support/devices/fibers.h"
-// Fibers first: they are what the kernels below run on.
+// fibers.h must come first: the kernels included below run on fibers.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
 #include "spectr/backend/cuda/kernels/shape_list.h"
 #include "tests/support/devices/mock_kernels.h"
@@ -13,7 +13,7 @@
 namespace spectr::test {
 namespace {
 
-using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are named as there
+using namespace cuda;  // NOLINT(google-build-using-namespace): the kernels' namespace
 
 #define SPECTR_KERNEL SPECTR_RUN_KERNEL
 #define SPECTR_PRODUCTS(image, Format, shapes) SPECTR_MOCKED(image, Format, shapes)

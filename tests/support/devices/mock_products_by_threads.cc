@@ -1,4 +1,4 @@
-// Those of GPUs before Hopper, and of experts on all.
+// Product kernels for GPUs before Hopper, and kernels of experts for all GPUs.
 #define SPECTR_MOCKED(image, Format, shapes)                     \
   SPECTR_SHAPES_BY_THREADS(SPECTR_PRODUCT_KERNEL, image, Format) \
   SPECTR_SHAPES_OF_EXPERTS(SPECTR_EXPERTS_KERNEL, image, Format)

@@ -10,7 +10,7 @@
 
 namespace spectr::test {
 
-/// A model on any backend.
+/// Loads a model on any backend.
 inline Result<std::unique_ptr<Transformer>> load(const std::filesystem::path& file,
                                                  std::shared_ptr<const Backend> backend,
                                                  const KvChoice& kv = {}, const Slimming& slimming = {}) {

@@ -18,12 +18,12 @@
 
 namespace spectr::test {
 
-/// A small drafter with its target and the figures of another engine, from tests/data/drafters.
+/// A small drafter with its target and another engine's results, from tests/data/drafters.
 class DrafterCase {
  public:
   using Json = nlohmann::json;
 
-  /// Throws if a file is missing or cannot be used.
+  /// Throws if a file is missing or invalid.
   DrafterCase(const std::string& name, std::shared_ptr<const Backend> backend)
       : figures_(Json::parse(std::ifstream(folder() / (name + ".json")))) {
     const bool is_own_layer = figures_["drafter"].is_null();
@@ -41,7 +41,7 @@ class DrafterCase {
   const Transformer& target() const { return *target_; }
   const TrainedDrafter& drafter() const { return *drafter_; }
 
-  /// The tokens of the drafter's rows of logits.
+  /// Returns the tokens of the entries of the drafter's logits.
   std::vector<Token> rows() const {
     if (const Json map = figures_.value("d2t", Json()); !map.is_null()) return map.get<std::vector<Token>>();
     std::vector<Token> all(target_->vocabulary());
@@ -49,7 +49,7 @@ class DrafterCase {
     return all;
   }
 
-  /// Sessions of one sequence.
+  /// The sessions of one sequence.
   struct Sessions {
     std::unique_ptr<Session> target;
     std::unique_ptr<DrafterSession> drafter;
@@ -66,7 +66,7 @@ class DrafterCase {
   std::unique_ptr<TrainedDrafter> drafter_;
 };
 
-/// ‖found − expected‖ / ‖expected‖ of the entries of a row that `tokens` name.
+/// Returns ‖found − expected‖ / ‖expected‖ over the entries of a row that `tokens` selects.
 inline double relative_l2(const Logits& found, const std::vector<Token>& tokens,
                           const std::vector<double>& expected) {
   double difference = 0.0, norm = 0.0;
@@ -78,7 +78,7 @@ inline double relative_l2(const Logits& found, const std::vector<Token>& tokens,
   return std::sqrt(difference / norm);
 }
 
-/// The sequence of a round: its text and the last token.
+/// Returns the sequence of a round: its text and the last token.
 inline std::vector<Token> sequence_of(const nlohmann::json& round) {
   auto sequence = round["text"].get<std::vector<Token>>();
   sequence.push_back(round["last"].get<Token>());

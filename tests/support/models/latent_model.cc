@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t width = 32, ffn = 24, layers = 2, vocabulary = 40;
 
-/// The bytes as a tensor's numbers are written: a word after the other.
+/// Returns the bytes as a tensor's numbers, one per word.
 std::vector<float> words_of(const std::vector<std::byte>& bytes) {
   std::vector<float> words(bytes.size() / sizeof(float));
   std::memcpy(words.data(), bytes.data(), bytes.size());

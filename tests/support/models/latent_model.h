@@ -7,13 +7,13 @@
 
 namespace spectr::test {
 
-/// Sizes of a model with latent attention, and the format of the matrices that each of its heads has.
+/// The sizes of a model with latent attention, and the format of its per-head matrices.
 struct LatentModel {
   TensorType type;
   std::size_t heads, rank, rotated, q_dim, value_dim;
 };
 
-/// Its file: two layers with dense blocks, of random numbers.
+/// Returns the model's file: two layers with dense blocks, with random weights.
 std::vector<std::byte> file_of(const LatentModel& model);
 
 }  // namespace spectr::test

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float epsilon = 1e-6f;
 
-/// What the products before the layers give for a token.
+/// The outputs of the projections before the layers for a token.
 struct Inputs {
   std::vector<float> x, alpha, beta, in;
 
@@ -61,7 +61,7 @@ double silu(double x) {
   return x / (1 + std::exp(-x));
 }
 
-/// Σ_j w[c][j] input[t − kernel + 1 + j][c].
+/// Returns Σ_j w[c][j] input[t − kernel + 1 + j][c].
 std::vector<double> convolved(std::span<const std::vector<double>> inputs, std::size_t t,
                               std::span<const float> weight, std::size_t kernel) {
   std::vector<double> sums(inputs[t].size());
@@ -229,7 +229,7 @@ namespace {
 
 constexpr NodeId nodes = 7;
 
-/// A sequence, and what its next pass is about.
+/// A sequence and the input of its next pass.
 struct Sequence {
   CacheId cache;
   KvSlots slots;
@@ -243,7 +243,7 @@ struct Sequence {
 
 void recurrent_course(Device& device, const RecurrentShape& shape,
                       const std::function<void(const RecurrentRow&)>& each) {
-  // Passes have few rows, and so slots come again soon.
+  // Passes have few rows, so slots are reused soon.
   constexpr std::size_t context = 128, piece = 11;
   const std::size_t recent = StateFrames::recent_slots(piece + nodes, nodes);
   RecurrentLayersOn layers(device, shape);
@@ -287,7 +287,7 @@ void recurrent_course(Device& device, const RecurrentShape& shape,
     grow(first, 1 + static_cast<std::size_t>(block));
     grow(second, block % 2 == 0 ? 1 : piece);
   }
-  // Reads the text on, up to so many tokens: those of `like`, as far as it has some.
+  // Continues reading up to `length` tokens: those of `like`, as far as it has any, then random ones.
   const auto read_on = [&](Sequence& of, std::size_t length, const std::vector<Token>& like = {}) {
     while (of.text.size() < length) {
       for (std::size_t i = 0; i < piece && of.text.size() < length; ++i)
@@ -298,7 +298,7 @@ void recurrent_course(Device& device, const RecurrentShape& shape,
     }
   };
   read_on(first, 120);
-  for (const std::size_t left : {118, 100, 70, 33}) {  // back to states that were kept, some of them long ago
+  for (const std::size_t left : {118, 100, 70, 33}) {  // rewinds to kept states, some of them old
     const std::vector<Token> before = first.text;
     first.slots.rewind(left);
     first.text.resize(first.slots.length());

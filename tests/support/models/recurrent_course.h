@@ -10,10 +10,10 @@
 #include "spectr/nn/kv_slots.h"
 #include "tests/support/devices/device_numbers.h"
 
-// Recurrent layers on a device without a model around them: sequences whose tokens stand for random inputs.
+// Recurrent layers on a device without a surrounding model: each token determines random inputs.
 namespace spectr::test {
 
-/// Of a gated delta net; a short convolution of `width` channels stands behind it.
+/// The shape of a gated delta net, followed by a short convolution of `width` channels.
 struct RecurrentShape {
   std::size_t key_heads, value_heads, dim, kernel, width;
 
@@ -21,25 +21,25 @@ struct RecurrentShape {
   std::size_t channels() const { return 2 * key_heads * dim + inner(); }
 };
 
-/// A row that was computed: the tokens of its path, its own last, and what the layers give for it: o of the
-/// delta net, then the outputs of the convolution.
+/// A computed row: the tokens of its path, including its own, and the layers' output for it: o of the delta
+/// net, then the outputs of the convolution.
 struct RecurrentRow {
   std::vector<Token> path;
   std::vector<float> out;
 };
 
-/// What their definitions give for the last token of a path.
+/// Returns the output for the last token of a path by the layers' definitions.
 std::vector<double> defined(const RecurrentShape& shape, std::span<const Token> path);
 
-/// Passes over both layers.
+/// Runs passes over both layers.
 class RecurrentLayersOn {
  public:
   RecurrentLayersOn(Device& device, const RecurrentShape& shape);
 
   StateMemory& memory() { return memory_; }
-  /// Runs a pass, and gives its rows.
+  /// Runs a pass and returns its rows.
   std::vector<RecurrentRow> run(const PassBatch& batch);
-  /// Takes over a cache.
+  /// Copies a cache.
   void copy(const CacheCopy& copy);
 
  private:
@@ -53,12 +53,12 @@ class RecurrentLayersOn {
   ModelSpec spec_;
   StateMemory memory_;
   Numbers convolution_, a_, dt_bias_, short_weight_;
-  Numbers x_, alpha_, beta_, in_, products_, out_, convolved_;  // of the pass
+  Numbers x_, alpha_, beta_, in_, products_, out_, convolved_;  // for the current pass
   std::map<CacheId, std::map<std::size_t, Token>> tokens_;      // by slot
 };
 
-/// Two sequences that are read in pieces, draft and keep paths, take tokens back and are copied, across
-/// several states; each row that is computed goes to `each`.
+/// Runs two sequences that are read in pieces, draft and keep paths, roll back and are copied, across several
+/// states. Calls `each` for every computed row.
 void recurrent_course(Device& device, const RecurrentShape& shape,
                       const std::function<void(const RecurrentRow&)>& each);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t script_heads = 10, script_head_dim = 32, script_width = script_heads * script_head_dim;
 constexpr std::size_t script_context = 4096;
 
-/// Tokens as a file has them, and for each the one that follows.
+/// The tokens of a file, and the successor of each.
 struct ScriptedTokens {
   std::vector<std::string> texts;
   std::vector<std::int32_t> kinds;
@@ -71,7 +71,7 @@ std::vector<std::byte> scripted_file(const ScriptedTokens& tokens, const Scripte
                                                               .head_dim = script_head_dim,
                                                               .vocabulary = vocabulary,
                                                               .width = script_width});
-  // Token i is the i-th unit vector, layers add nothing, and row next(i) of the output holds it.
+  // Token i is the i-th unit vector, layers add nothing, and row next(i) of the output is parallel to it.
   WrittenTensor output{.name = "output.weight", .shape = {script_width, vocabulary}};
   output.numbers.resize(script_width * vocabulary);
   for (WrittenTensor& tensor : tensors) {

@@ -8,13 +8,13 @@
 
 namespace spectr::test {
 
-/// The file of a model whose answers are known: what a token is followed by depends on that token alone.
-/// After a prompt that ends with a character comes the script of that character, piece by piece, each a token
-/// of its own, and the end of the text. Pieces must differ. Its vocabulary has the bytes besides.
+/// The file of a model with known answers: each token determines the next one. A prompt that ends with a
+/// character is followed by the script of that character, piece by piece, each as one token, and the end of
+/// text. Pieces must differ. The vocabulary also has all bytes.
 class ScriptedModel {
  public:
   using Scripts = std::map<char, std::vector<std::string>>;
-  /// Further ids that the file gives, by their keys. The token of a byte has its number.
+  /// Further token ids in the file, by key. The token of a byte has the byte's value as its id.
   using Ids = std::map<std::string, std::uint32_t>;
 
   explicit ScriptedModel(const Scripts& scripts, const Ids& ids = {});

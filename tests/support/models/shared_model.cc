@@ -43,7 +43,7 @@ SharedModel::SharedModel(const fs::path& path, std::size_t ranks, const KvChoice
       try {
         (void)follow(*mine, *make(pool), [&] { return Gguf::open(theirs); }, nullptr);
       } catch (const std::bad_alloc&) {
-        return;  // which the leader finds
+        return;  // the leader detects this
       }
     });
   }

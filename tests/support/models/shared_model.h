@@ -17,15 +17,15 @@ using MakeBackend = std::function<std::unique_ptr<Backend>(ThreadPool&)>;
 
 std::unique_ptr<Backend> cpu_backend(ThreadPool& pool);
 
-/// Every committed model that two ranks can share.
+/// Returns all committed models that two ranks can share.
 std::vector<std::filesystem::path> shareable_models(Split split);
-/// A bundled one that three can share, too.
+/// Returns a bundled model that even three ranks can share.
 std::filesystem::path stories();
 
 constexpr KvChoice float_kv{KvType::f32, KvType::f32};
 
-/// A model that so many ranks share, each with a thread of its own. `others`: what ranks but the leader open,
-/// where it is not the same.
+/// A model shared by `ranks` ranks, each on its own thread. `others` is the path that the ranks other
+/// than the leader open, if it differs.
 class SharedModel {
  public:
   SharedModel(const std::filesystem::path& path, std::size_t ranks, const KvChoice& kv = {},
@@ -35,7 +35,7 @@ class SharedModel {
   SharedModel(const SharedModel&) = delete;
   SharedModel& operator=(const SharedModel&) = delete;
 
-  /// Of loading it.
+  /// Returns the result of loading.
   const Result<void>& outcome() const { return outcome_; }
   const Transformer& model() const { return *model_; }
   ShardedBackend& backend() const { return *backend_; }

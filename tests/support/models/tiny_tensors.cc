@@ -70,7 +70,7 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
       add("ffn_down.bias", {s.width});
       add("attn_norm.bias", {s.width});
       add("ffn_norm.bias", {s.width});
-    } else if (architecture == "deepseek2") {  // of the sizes that tiny_model() sets
+    } else if (architecture == "deepseek2") {  // with the sizes that tiny_model() sets
       add("attn_q.weight", {s.width, 10});
       add("attn_kv_a_mqa.weight", {s.width, 6});
       add("attn_kv_a_norm.weight", {4});
