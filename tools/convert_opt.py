@@ -64,7 +64,7 @@ def read_weights(folder):
                 tensors[name] = tensor.float().numpy()
     else:
         sys.exit(f"{folder}: there are neither *.safetensors nor pytorch_model*.bin")
-    # Some files begin all names with "model.", some do not.
+    # The prefix "model." is present in some files only.
     return {name.removeprefix("model."): tensor for name, tensor in tensors.items()}
 
 
@@ -143,7 +143,7 @@ def main():
         elif not np.array_equal(head, embeddings):
             matrix("output", head)
         matrix("token_embd", embeddings)
-        # Rows of positions are read one by one, and added: they stay as exact as they are.
+        # Rows of position embeddings are looked up and added, so they are not quantized.
         writer.add_tensor("position_embd.weight",
                           np.ascontiguousarray(tensors["decoder.embed_positions.weight"][2:], np.float32))
         for i in range(layers):

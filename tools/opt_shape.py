@@ -60,8 +60,8 @@ def main():
                   "max_position_embeddings": POSITIONS, "vocab_size": VOCABULARY, "bos_token_id": 2, "eos_token_id": 2,
                   "pad_token_id": 1, "unk_token_id": 3}
         (folder / "config.json").write_text(json.dumps(config))
-        # The bytes of gpt2's vocabulary behind the control tokens, and one merge, as a GGUF file has no empty lists; the
-        # rest is unused.
+        # gpt2's byte vocabulary after the control tokens, and one merge because a GGUF file cannot have empty lists.
+        # The rest is unused.
         printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
         others = [byte for byte in range(256) if byte not in printable]
         names = [chr(byte) for byte in printable] + [chr(256 + i) for i in range(len(others))]

@@ -70,7 +70,7 @@ class Bench:
         lengths = ",".join(map(str, CHAINS))
         chains = self.rows(prompts, temperature, ["--method", "speculative", "-L", lengths])
         several = []
-        if temperature > 0:  # else all sequences are alike
+        if temperature > 0:  # at temperature 0, all sequences would be equal
             for drafts, length in SEVERAL:
                 several += self.rows(prompts, temperature, ["--method", "spectr", "--plan", "optimal", "-K",
                                                             str(drafts), "-L", str(length)])

@@ -100,7 +100,7 @@ MEASURES = [("tokens/call", "block_efficiency"), ("speed-up", "speedup"), ("rela
 
 
 def methods_table(out):
-    if "rows" not in out:  # a preset about prompts
+    if "rows" not in out:  # a preset that only has prompts
         rows = [[s["name"], str(s["prompts"]), number(s["mean_tokens"]),
                  number(s["paper"]["mean_tokens"]) if s.get("paper") else ""] for s in out["datasets"]]
         return markdown(["data set", "prompts", "mean tokens", "paper"], rows)
@@ -165,7 +165,7 @@ def table_of(program, command, resume=None):
 
 # --check
 
-# Kinds of processors whose products round differently, the most capable first; tables that name none are of the first.
+# Processor kinds whose products round differently, the most capable first. Tables without one are of the first kind.
 KINDS = ["amx_int8", "avx512_vnni", "avx_vnni", "avx2"]
 KIND = re.compile(r"^<!-- processor: (\S+) -->\n", re.MULTILINE)
 
@@ -198,9 +198,9 @@ def is_near(committed, made):
 # Experiments that take a second or so at full size.
 SHORT = {"spectr-bernoulli", "spectr-uniform", "spectr-recursive", "spectr-naive", "spectr-bounds", "spectrpp-subsets",
          "pareto", "pareto-markov", "mtad-counterexamples", "verification-counterexamples"}
-# Columns that say how fast a machine is.
+# Columns that measure the speed of the machine.
 TIMED = {"speed-up", "relative", "ms/input", "s", "J/token", "J/input", "J", "µs here"}
-# Columns that depend neither on it nor on the number of texts.
+# Columns that depend neither on that nor on the number of prompts.
 FIXED = {"method", "column", "draft", "filters", "K", "L", "beams", "model", "length", "nodes", "batch"}
 
 
@@ -317,7 +317,7 @@ def main():
                 continue
             table = begin + marked(command, table_of(given.program, command, given.resume)) + end
             text = BLOCK.sub(lambda found: table if found[2] == command else found[0], text)
-            document.write_text(text)  # a later one that fails takes nothing back
+            document.write_text(text)  # written at once, so a later failure does not lose it
 
 
 if __name__ == "__main__":

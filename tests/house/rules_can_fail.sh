@@ -26,6 +26,30 @@ broken_by includes_start_at_the_root '#include "plan.h"'
 broken_by layers_point_down '#include "spectr/transport/plan.h"'
 broken_by layers_point_down '#include <spectr/gguf/gguf.h>'
 broken_by nothing_is_put_off '// TO''DO: think'
+for word in Of Those 'The same' What As And 'So many' 'So much'; do
+  broken_by comments_are_sentences "/// $word rows."
+  broken_by comments_are_sentences "int rows;\n  // $word rows."
+  broken_by comments_are_sentences "int rows;  // $word rows."
+  broken_by comments_are_sentences "int rows;  ///< $word rows."
+  broken_by comments_are_sentences "int rows;  // Rows.\n// $word rows."
+done
+cat >"$bad" <<'CODE'
+/// The rows of a pass.
+/// As many as fit. And the same rows, of which
+// What is left.
+int rows;  // Rows, so many
+           // As there are.
+const char* url = "http://host// As";  // Ofen, whatever.
+int main() { return 0; }  // And
+CODE
+expect 0 comments_are_sentences
+mkdir -p "$scratch/third_party/other" "$scratch/build"
+echo '// Of others.' | tee "$scratch/third_party/other/a.cc" "$scratch/build/a.cc" >/dev/null
+expect 0 comments_are_sentences
+rm -r "$scratch/third_party" "$scratch/build"
+echo '// Of a shader.' >"$scratch/spectr/base/a.comp"
+expect 1 comments_are_sentences
+rm "$scratch/spectr/base/a.comp"
 
 expect 0 folders_are_small
 mkdir "$scratch/spectr/large" && for i in $(seq 41); do echo >"$scratch/spectr/large/$i.cc"; done
