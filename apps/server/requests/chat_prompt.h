@@ -6,8 +6,8 @@
 #include "apps/server/requests/fields.h"
 #include "apps/server/requests/tool_request.h"
 #include "apps/support/json.h"
+#include "spectr/text/chat/answer_calls.h"
 #include "spectr/text/chat/chat_template.h"
-#include "spectr/text/chat/tool_call_parser.h"
 
 namespace spectr::server {
 
@@ -28,7 +28,7 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
 
 /// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
 /// `constrained`: by constraint_with_calls().
-std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                              bool constrained, std::size_t count);
+std::vector<AnswerCalls> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
+                                           bool constrained, std::size_t count);
 
 }  // namespace spectr::server
