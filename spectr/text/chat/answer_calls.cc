@@ -19,9 +19,9 @@ ToolForm marked_form(ToolForm form) {
 
 AnswerCalls::AnswerCalls(const ToolForm& form, const std::shared_ptr<const ToolSet>& tools, bool parallel,
                          bool exact)
-    : content_(form, tools, parallel, exact) {
+    : content_(form, tools, parallel, exact), parallel_(parallel) {
   if (exact || form.opens.empty()) return;
-  fresh_.emplace(marked_form(form), tools, parallel, true);
+  fresh_.emplace(marked_form(form), tools, true, true);
   thoughts_ = fresh_;
 }
 
@@ -46,6 +46,7 @@ AnswerCalls::Parts AnswerCalls::finish() {
                                                                       : last.content;
       std::ranges::move(last.calls, std::back_inserter(called_.calls));
       all.calls = std::move(called_.calls);
+      if (!parallel_) all.calls.erase(all.calls.begin() + 1, all.calls.end());
       all.content = called_.content.substr(after_space(called_.content));
       ended_in_thoughts_ = true;
       return all;

@@ -43,6 +43,7 @@ class AnswerCalls {
   std::string held_;                                // thoughts that have not been reported yet
   ToolCallParser::Parts called_;                    // the calls among them, and the text after these
   bool ended_in_thoughts_ = false;                  // with a call
+  bool parallel_;
 };
 
 }  // namespace spectr
