@@ -29,14 +29,16 @@ AnswerNews ActiveRequest::take(std::size_t choice) {
                   .progress = std::move(event.progress),
                   .result = std::move(event.result)};
   if (parsers.empty()) return news;
-  ToolCallParser& parser = parsers[choice];
-  ToolCallParser::Parts parts = parser.push(news.delta.text);
+  AnswerCalls& parser = parsers[choice];
+  AnswerCalls::Parts parts = parser.push(news.delta.reasoning, news.delta.text);
   if (news.result) {
-    ToolCallParser::Parts last = parser.finish();
+    AnswerCalls::Parts last = parser.finish();
+    parts.reasoning += last.reasoning;
     parts.content += last.content;
     for (ToolCall& call : last.calls) parts.calls.push_back(std::move(call));
   }
   for (ToolCall& call : parts.calls) call.id = make_call_id();
+  news.delta.reasoning = std::move(parts.reasoning);
   news.delta.text = std::move(parts.content);
   news.delta.first_call = calls[choice];
   calls[choice] += parts.calls.size();

@@ -43,8 +43,8 @@ struct ActiveRequest {
   std::shared_ptr<const PreparedRequest> prepared;
   std::optional<AnswerHead> head;  ///< refers to `request` and `prepared`
   std::shared_ptr<Completion> completion;
-  std::vector<ToolCallParser> parsers;  ///< one per answer, if tools are offered
-  std::vector<std::size_t> calls;       ///< number of calls found so far in each answer
+  std::vector<AnswerCalls> parsers;  ///< of each answer, if tools are offered
+  std::vector<std::size_t> calls;    ///< found so far in each answer
   std::chrono::steady_clock::time_point deadline;
 };
 

@@ -290,7 +290,8 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   std::vector<Token> sequence(prompt.begin(), prompt.end());
   CompletionText text(*models_.tokenizer, request.stop_words,
                       request.reasoning
-                          ? ReasoningSplitter::make(*request.reasoning->form, request.reasoning->begun)
+                          ? ReasoningSplitter::make(*request.reasoning->form, request.reasoning->begun,
+                                                    request.reasoning->keeps)
                           : nullptr,
                       request.min_indent);
   Stopwatch watch;

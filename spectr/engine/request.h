@@ -22,7 +22,8 @@ namespace spectr {
 /// How the reasoning of an answer is split from its content.
 struct ReasoningSplit {
   const ReasoningForm* form;
-  std::string begun;  ///< beginning of the answer that is already in the prompt
+  std::string begun;     ///< the beginning of the answer that the prompt already has
+  KeptMarks keeps = {};  ///< what is content with its marks
 };
 
 /// Token budget of an answer's reasoning.

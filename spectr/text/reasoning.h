@@ -16,13 +16,22 @@ struct ReasoningForm {
     harmony,  ///< an answer is a sequence of messages, each in a channel (gpt-oss)
   };
   Kind kind;
-  std::string_view open;   ///< harmony: the text before an answer in a prompt
-  std::string_view close;  ///< tagged only
-  /// Marks around the content, which do not belong to it.
+  std::string_view open;        ///< of harmony: what stands before an answer in a prompt
+  std::string_view close = {};  ///< of tagged
+  /// Marks around what is said, which are no part of it.
   std::span<const std::string_view> around = {};
-  /// Harmony only: the content keeps the header of a message to a function, as harmony_call_open, the
-  /// function's name and harmony_call_middle. Otherwise the content has the text alone.
-  bool keeps_calls = false;
+  bool reopens = false;  ///< thoughts may follow what is said, too
+  /// Of harmony: the headers of thoughts and of what is said, and what ends thoughts.
+  std::string_view thought_header = {}, said_header = {}, thought_end = {};
+};
+
+/// Which marks stay in the content of an answer.
+struct KeptMarks {
+  /// Of harmony: a message to a function keeps its header, as harmony_call_open, the name of the function,
+  /// and harmony_call_middle. Otherwise its text alone is content.
+  bool calls = false;
+  /// Thoughts are content, with their marks.
+  bool thoughts = false;
 };
 
 inline constexpr std::string_view harmony_call_open = "<|channel|>commentary to=functions.",
@@ -31,8 +40,8 @@ inline constexpr std::string_view harmony_call_open = "<|channel|>commentary to=
 /// Returns the form whose mark a chat template contains; tags <think> if there is none.
 const ReasoningForm& reasoning_form(std::string_view chat_template);
 
-/// Returns the same form for answers that are searched for tool calls.
-const ReasoningForm& with_calls(const ReasoningForm& form);
+/// Whether a chat template speaks of reasoning.
+bool speaks_of_reasoning(std::string_view chat_template);
 
 /// Returns the part of an answer that is already in the prompt: reasoning that the template opens, and a
 /// quoted beginning of the answer.
@@ -56,8 +65,9 @@ class ReasoningSplitter {
     std::string reasoning, content;
   };
 
-  /// `begun`: the answer's beginning, which is not output again. The form must outlive the splitter.
-  static std::unique_ptr<ReasoningSplitter> make(const ReasoningForm& form, std::string_view begun = {});
+  /// `begun`: the answer's beginning, which is not told again. The form must outlive the splitter.
+  static std::unique_ptr<ReasoningSplitter> make(const ReasoningForm& form, std::string_view begun = {},
+                                                 KeptMarks keeps = {});
   virtual ~ReasoningSplitter() = default;
 
   /// Adds text of the answer. Returns the parts that are now certain. Cost: O(new text).

@@ -191,7 +191,7 @@ TEST(ConstrainedCalls, AreMessagesInHarmony) {
     for (const std::string& begun :
          {std::string(), std::string("<|channel|>analysis<|message|>Hm.<|end|>")}) {
       const std::string text = drawn_answer(*constrained, seed, begun);
-      const auto split = ReasoningSplitter::make(with_calls(reasoning_form("<|start|>assistant")));
+      const auto split = ReasoningSplitter::make(reasoning_form("<|start|>assistant"), "", {.calls = true});
       std::string said, thought;
       for (const auto& parts : {split->push(text), split->finish()}) {
         said += parts.content;

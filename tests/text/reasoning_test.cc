@@ -99,7 +99,7 @@ TEST(Reasoning, HarmonysPromptMayHaveBegunTheMessage) {
 }
 
 TEST(Reasoning, HarmonysCallsKeepTheirHeaders) {
-  const ReasoningForm& form = with_calls(reasoning_form(harmony));
+  const ReasoningForm& form = reasoning_form(harmony);
   const std::string_view answers[] = {
       "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f "
       "<|constrain|>json<|message|>{}",
@@ -109,7 +109,7 @@ TEST(Reasoning, HarmonysCallsKeepTheirHeaders) {
       "code<|message|>{}"};
   for (const std::string_view answer : answers) {
     for (const std::size_t piece : {1U, 3U, 1000U}) {
-      const auto splitter = ReasoningSplitter::make(form);
+      const auto splitter = ReasoningSplitter::make(form, "", {.calls = true});
       ReasoningSplitter::Parts all;
       for (std::size_t at = 0; at < answer.size(); at += piece) {
         const auto parts = splitter->push(answer.substr(at, piece));
@@ -121,7 +121,6 @@ TEST(Reasoning, HarmonysCallsKeepTheirHeaders) {
       EXPECT_EQ(all.content, "<|channel|>commentary to=functions.f<|message|>{}") << answer;
     }
   }
-  EXPECT_EQ(&with_calls(reasoning_form(thinks)), &reasoning_form(thinks));
 }
 
 }  // namespace

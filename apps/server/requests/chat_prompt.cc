@@ -56,14 +56,14 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
   return valid(chat_template->render(conversation));
 }
 
-std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                              bool constrained, std::size_t count) {
+std::vector<AnswerCalls> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
+                                           bool constrained, std::size_t count) {
   const ToolRequest& tools = request.tools;
   if (!tools.offered()) return {};
   const ToolForm& form = chat_template.tool_form();
-  const ToolCallParser parser(form, std::make_shared<const ToolSet>(tools.tools),
-                              form.parallel && tools.parallel.value_or(true), constrained);
-  return std::vector<ToolCallParser>(count, parser);
+  const AnswerCalls parser(form, std::make_shared<const ToolSet>(tools.tools),
+                           form.parallel && tools.parallel.value_or(true), constrained);
+  return std::vector<AnswerCalls>(count, parser);
 }
 
 }  // namespace spectr::server

@@ -6,8 +6,8 @@
 #include "apps/server/requests/fields.h"
 #include "apps/server/requests/tool_request.h"
 #include "apps/support/json.h"
+#include "spectr/text/chat/answer_calls.h"
 #include "spectr/text/chat/chat_template.h"
-#include "spectr/text/chat/tool_call_parser.h"
 
 namespace spectr::server {
 
@@ -26,9 +26,9 @@ struct ChatRequest {
 /// otherwise. Throws ApiError if there is no message or if the template is unusable or rejects them.
 MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template);
 
-/// Returns one tool call parser per answer to the prompt, or none if no tools are offered. `constrained`: the
-/// answers satisfy constraint_with_calls().
-std::vector<ToolCallParser> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                              bool constrained, std::size_t count);
+/// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
+/// `constrained`: by constraint_with_calls().
+std::vector<AnswerCalls> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
+                                           bool constrained, std::size_t count);
 
 }  // namespace spectr::server

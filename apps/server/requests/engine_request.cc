@@ -61,7 +61,8 @@ void read_prompts(const GenerationRequest& request, const Engine& engine, Reques
     const MarkedText text = chat_prompt(request.chat, models.chat_template);
     asked.prompts = {tokenizer.encode(text, true)};
     const ReasoningSplit split = reasoning_split(text, models);
-    if (request.splits_reasoning) asked.reasoning = split;
+    asked.reasoning = split;
+    asked.reasoning->keeps = {.calls = request.chat.tools.offered(), .thoughts = !request.splits_reasoning};
     if (request.chat.tools.offered()) {
       asked.constraint =
           constraint_with_calls(request.chat.tools, *models.chat_template, split, asked.constraint);
@@ -71,8 +72,6 @@ void read_prompts(const GenerationRequest& request, const Engine& engine, Reques
     // Clients of /v1/messages send a budget for every model.
     const bool is_optional = request.api == Api::messages && split.form->close.empty();
     if (request.reasoning_limit && !is_optional) asked.limited_reasoning = {*request.reasoning_limit, split};
-    if (asked.reasoning && request.chat.tools.offered())
-      asked.reasoning->form = &with_calls(*asked.reasoning->form);
     return;
   }
   const JsonInput& prompt = request.prompt;

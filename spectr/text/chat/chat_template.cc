@@ -67,7 +67,7 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   own.set("bos_token", text(vocabulary.bos()));
   own.set("eos_token", text(vocabulary.eos()));
   ChatTemplate made(std::move(parsed), std::move(own), reasoning_form(source), std::move(options));
-  made.knows_thoughts_ = source.contains(made.form_->open);
+  made.knows_thoughts_ = speaks_of_reasoning(source);
   made.takes_thinking_ = source.contains(".thinking");
   SPECTR_TRY_VOID(made.probe_contents());
   made.probe_tools(source);
@@ -184,7 +184,12 @@ Result<MarkedText> ChatTemplate::continued(std::vector<ChatMessage> messages,
   const auto whole = run(messages, values, false);
   if (whole && whole->bytes().contains(mark)) {
     const MarkedText prompt = before_mark(*whole, mark);
-    return said.empty() ? prompt : without_open_thoughts(prompt, answer);
+    if (!said.empty()) return without_open_thoughts(prompt, answer);
+    // Thoughts that the template prints without their mark (Apriel 1.6) are put after the header of an
+    // answer.
+    if (form_->kind != ReasoningForm::Kind::tagged || !knows_thoughts_ ||
+        begun_answer(prompt, *form_).starts_with(form_->open))
+      return prompt;
   }
   messages.pop_back();
   SPECTR_TRY(MarkedText prompt, run(messages, values, true));

@@ -16,6 +16,7 @@ constexpr const char* probe_definition =
     R"( {"type": "object", "properties": {"first_key": {"type": "string", "description": "A key."}}, "required":)"
     R"( ["first_key"]}}})";
 constexpr std::string_view probe_question = "xylophone", probe_answer = "quartz", probe_result = "zinc";
+constexpr std::string_view kimi_calls = "open_tag('call'";  // Kimi K3 writes its marks by macros
 constexpr std::string_view long_id = "call_0123456789abcdef";
 
 ChatMessage probe_message(std::string role, std::string_view text) {
@@ -138,7 +139,13 @@ void ChatTemplate::probe_tools(std::string_view source) {
     tools_.form = tools_.prints_tools ? known_tool_form(source) : generic_tool_form();
     tools_.null_content = false;
   }
-  if (form_->kind == ReasoningForm::Kind::harmony && tools_.prints_tools) tools_.form = harmony_tool_form();
+  if (form_->kind == ReasoningForm::Kind::harmony && tools_.prints_tools) {
+    const bool parallel = tools_.prints_calls && tools_.form.parallel;
+    tools_.form = harmony_tool_form(source);
+    tools_.form.parallel = parallel;
+  }
+  if (source.contains(kimi_calls)) tools_.form = known_tool_form(source);
+  tools_.form.cdata = source.contains("<![CDATA[");
   constexpr std::string_view python = "<|python_tag|>";  // Llama 3 may write it before calls
   if (source.contains(python)) tools_.form.opens.emplace_back(python);
 

@@ -1,6 +1,5 @@
 #include "spectr/text/chat/tool.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "spectr/text/chat/tool_schema.h"
@@ -15,14 +14,12 @@ std::string Tool::parameters() const {
 
 ToolSet::ToolSet(std::span<const Tool> tools) {
   for (const Tool& tool : tools) {
-    Parameters& known = tools_[tool.name];
-    const auto definition = ToolSchema::parse(tool.definition, nullptr, false);
-    const ToolSchema::json_pointer place("/function/parameters");
-    if (!definition.is_object() || !definition.contains(place / "properties")) continue;
-    const ToolSchema& root = definition[place];
-    if (!root["properties"].is_object()) continue;
+    Known& known = tools_[tool.name];
+    known.schema = tool.parameters();
+    const auto root = ToolSchema::parse(known.schema, nullptr, false);
+    if (!root.is_object() || !root.contains("properties") || !root["properties"].is_object()) continue;
     for (const auto& [name, schema] : root["properties"].items()) {
-      if (const auto accepts = schema_accepts_text(schema, root)) known.emplace(name, *accepts);
+      if (const auto kinds = schema_value_kinds(schema, root)) known.kinds.emplace(name, *kinds);
     }
   }
 }
@@ -34,18 +31,23 @@ std::string_view ToolSet::prefix_of(std::string_view text) const {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || others.contains(c);
   };
   std::string_view longest;
-  for (const auto& [name, parameters] : tools_) {
+  for (const auto& [name, known] : tools_) {
     if (name.size() > longest.size() && text.starts_with(name) && !goes_on(text.substr(name.size())))
       longest = name;
   }
   return longest;
 }
 
-std::optional<bool> ToolSet::accepts_text(std::string_view tool, std::string_view parameter) const {
+std::optional<unsigned> ToolSet::kinds_of(std::string_view tool, std::string_view parameter) const {
   const auto found = tools_.find(tool);
   if (found == tools_.end()) return std::nullopt;
-  const auto known = found->second.find(parameter);
-  return known == found->second.end() ? std::nullopt : std::optional(known->second);
+  const auto known = found->second.kinds.find(parameter);
+  return known == found->second.kinds.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::string_view ToolSet::parameters_of(std::string_view tool) const {
+  const auto found = tools_.find(tool);
+  return found == tools_.end() ? "{}" : std::string_view(found->second.schema);
 }
 
 }  // namespace spectr

@@ -22,7 +22,7 @@ struct Tool {
   std::string parameters() const;
 };
 
-/// The tools of a request, by name, with what their schemas say about each parameter.
+/// The tools of a request, by name, with the schemas of their arguments.
 class ToolSet {
  public:
   ToolSet() = default;
@@ -33,12 +33,17 @@ class ToolSet {
   bool has(std::string_view name) const { return tools_.contains(name); }
   /// Returns the longest name that `text` begins with, unless the word goes on there; else an empty string.
   std::string_view prefix_of(std::string_view text) const;
-  /// True if a string is a valid value of a parameter; nothing if the schema does not say.
-  std::optional<bool> accepts_text(std::string_view tool, std::string_view parameter) const;
+  /// Returns the kinds of values that a parameter may have (ValueKinds). None: the schema does not say.
+  std::optional<unsigned> kinds_of(std::string_view tool, std::string_view parameter) const;
+  /// Returns the schema of the arguments of a tool, as JSON.
+  std::string_view parameters_of(std::string_view tool) const;
 
  private:
-  using Parameters = std::map<std::string, bool, std::less<>>;  // values: true if it accepts a string
-  std::map<std::string, Parameters, std::less<>> tools_;
+  struct Known {
+    std::string schema;  // of the arguments
+    std::map<std::string, unsigned, std::less<>> kinds;
+  };
+  std::map<std::string, Known, std::less<>> tools_;
 };
 
 }  // namespace spectr

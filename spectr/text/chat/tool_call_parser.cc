@@ -6,6 +6,7 @@
 
 #include "spectr/text/chat/call_literals.h"
 #include "spectr/text/chat/call_space.h"
+#include "spectr/text/chat/nested_call.h"
 
 namespace spectr {
 namespace {
@@ -139,6 +140,7 @@ bool ToolCallParser::step_call(Parts& parts, bool last) {
       break;
     case Outcome::complete:
       pending_.erase(0, end_);
+      parts.before_calls = std::min(parts.before_calls, parts.content.size());
       if (!parallel_) calls_.erase(calls_.begin() + 1, calls_.end());
       std::ranges::move(calls_, std::back_inserter(parts.calls));
       calls_.clear();
@@ -169,6 +171,9 @@ bool ToolCallParser::step_after(bool last) {
     taken = close->size();
   } else if (const auto* mark = std::ranges::find_if(call_separators, is_next);
              mark != std::end(call_separators)) {
+    const bool begins_close =  // as ``` begins the mark ```<｜tool▁call▁end｜>
+        std::ranges::any_of(form_.closes, [&](const std::string& mark) { return mark.starts_with(rest); });
+    if (begins_close && !last) return false;
     taken = mark->size();
   }
   if (taken > 0) {
@@ -278,8 +283,9 @@ std::vector<ToolCall> ToolCallParser::calls_in(std::string_view text) const {
   const std::string_view inside = text.substr(0, text.size() - form_.closes.front().size());
   if (form_.kind == ToolForm::Kind::python)
     return read_python_calls(inside, *tools_).value_or(std::vector<ToolCall>());
-  auto call = form_.kind == ToolForm::Kind::gemma ? read_gemma_call(inside, *tools_)
-                                                  : read_tagged_call(text, *tools_, form_);
+  auto call = form_.kind == ToolForm::Kind::gemma    ? read_gemma_call(inside, *tools_)
+              : form_.kind == ToolForm::Kind::nested ? read_nested_call(inside, *tools_, form_)
+                                                     : read_tagged_call(text, *tools_, form_);
   return call ? std::vector<ToolCall>{*std::move(call)} : std::vector<ToolCall>();
 }
 

@@ -22,7 +22,8 @@ class ToolCallParser {
  public:
   struct Parts {
     std::string content;
-    std::vector<ToolCall> calls;  ///< without ids
+    std::vector<ToolCall> calls;                   ///< without ids
+    std::size_t before_calls = std::string::npos;  ///< bytes of the content before the first of the calls
   };
 
   /// Without `parallel`, the answer ends after its first call. With `exact`, a call begins with a mark of the

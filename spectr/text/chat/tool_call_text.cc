@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/text/chat/call_space.h"
+#include "spectr/text/chat/tool_schema.h"
 
 namespace spectr {
 namespace {
@@ -15,6 +16,7 @@ using CallJson = nlohmann::ordered_json;
 constexpr std::string_view name_members[] = {"name", "tool_name", "function_name"};
 constexpr std::string_view argument_members[] = {"arguments", "parameters", "args", "input"};
 constexpr std::string_view wrapper_members[] = {"function", "tool_call", "function_call", "tool_calls"};
+constexpr std::string_view cdata_open = "<![CDATA[", cdata_close = "]]>";
 constexpr std::string_view other_members[] = {"type", "id", "tool_call_id"};
 
 CallJson parse_call(std::string_view text) {
@@ -51,8 +53,12 @@ bool add_calls(const CallJson& json, const ToolSet& tools, bool strict, std::vec
   const CallJson* name = member_of(json, name_members);
   if (name == nullptr) {
     const CallJson* inner = member_of(json, wrapper_members);
-    const bool nests = inner != nullptr && inner->is_structured();
-    return nests && add_calls(*inner, tools, strict, calls);
+    if (inner != nullptr && inner->is_structured()) return add_calls(*inner, tools, strict, calls);
+    // {NAME: ARGUMENTS}, as Apertus writes calls.
+    if (strict || json.size() != 1 || !tools.has(json.begin().key()) || !json.begin()->is_object())
+      return false;
+    calls.push_back({"", json.begin().key(), dumped_call(*json.begin())});
+    return true;
   }
   const CallJson* arguments = member_of(json, argument_members);
   if (!name->is_string() || (strict && arguments == nullptr)) return false;
@@ -64,13 +70,20 @@ bool add_calls(const CallJson& json, const ToolSet& tools, bool strict, std::vec
   return true;
 }
 
-/// Takes a mark from the beginning of `text`, ignoring white space in both.
-bool take_mark(std::string_view& text, std::string_view mark) {
+/// Takes a mark from the beginning of `text`; white space in either has no meaning. With `counts` a number in
+/// the mark stands for any.
+bool take_mark(std::string_view& text, std::string_view mark, bool counts = false) {
+  constexpr std::string_view digits = "0123456789";
   std::string_view rest = text;
-  for (const char c : mark) {
-    if (call_space.contains(c)) continue;
+  for (std::size_t i = 0; i < mark.size(); ++i) {
+    if (call_space.contains(mark[i])) continue;
     rest.remove_prefix(after_space(rest));
-    if (!rest.starts_with(c)) return false;
+    if (counts && digits.contains(mark[i]) && !rest.empty() && digits.contains(rest.front())) {
+      i = std::min(mark.find_first_not_of(digits, i), mark.size()) - 1;
+      rest.remove_prefix(std::min(rest.find_first_not_of(digits), rest.size()));
+      continue;
+    }
+    if (!rest.starts_with(mark[i])) return false;
     rest.remove_prefix(1);
   }
   text = rest;
@@ -81,20 +94,42 @@ bool begins_with(std::string_view text, std::string_view mark) {
   return take_mark(text, mark);
 }
 
-/// Returns the value of a tagged argument. Some families of models write Python's constants.
-CallJson tagged_value(std::string_view text, std::optional<bool> accepts_text) {
-  if (accepts_text == true) return text;
-  if (text == "True") return true;
-  if (text == "False") return false;
-  if (text == "None") return nullptr;
-  CallJson json = parse_call(text);
-  return json.is_discarded() || (json.is_string() && !accepts_text) ? CallJson(text) : json;
+/// Takes the mark after the name of an argument. Returns whether it says that the value is a string, if it
+/// does say so.
+std::optional<ValueKinds> take_key_close(std::string_view& text, const ToolForm& form,
+                                         std::optional<ValueKinds> kinds) {
+  const auto others = around_other_values(form.key_close);
+  if (take_mark(text, form.key_close)) {
+    const bool is_text = !others.empty() && kinds && (*kinds & text_value_kind) != 0;
+    return is_text ? text_value_kind : kinds.value_or(any_value_kind);
+  }
+  for (const std::string& other : others) {
+    if (take_mark(text, other)) return any_value_kind & ~text_value_kind;
+  }
+  return std::nullopt;
+}
+
+/// Takes white space that the template writes around values from those of the form.
+std::string_view without_margin(std::string_view value, const ToolForm& form) {
+  if (form.value_lead.ends_with('\n') && value.starts_with('\n')) value.remove_prefix(1);
+  if (form.value_tail.starts_with('\n') && value.ends_with('\n')) value.remove_suffix(1);
+  return value;
+}
+
+/// Returns what stands between <![CDATA[ and ]]> in a value of such a form.
+std::optional<std::string_view> cdata_of(std::string_view value, const ToolForm& form) {
+  value = without_space(value);
+  if (!form.cdata || !value.starts_with(cdata_open) || !value.ends_with(cdata_close)) return std::nullopt;
+  value.remove_prefix(cdata_open.size());
+  return value.substr(0, value.size() - cdata_close.size());
 }
 
 /// Returns the position of the mark that ends a value: the first that is followed by another argument or the
 /// end of the call.
 std::size_t end_of_value(std::string_view text, const ToolForm& form) {
-  std::size_t at = text.find(form.value_close);
+  const std::size_t first = after_space(text);
+  const bool is_quoted = form.cdata && text.substr(first).starts_with(cdata_open);
+  std::size_t at = text.find(form.value_close, is_quoted ? text.find(cdata_close, first) : 0);
   for (; at != std::string_view::npos; at = text.find(form.value_close, at + 1)) {
     const std::string_view next = text.substr(at + form.value_close.size());
     if (after_space(next) == next.size() || begins_with(next, form.key_open)) break;
@@ -124,7 +159,7 @@ std::optional<ToolCall> read_tagged_call(std::string_view text, const ToolSet& t
   ToolCall call{"", std::string(tools.prefix_of(text)), ""};
   if (call.name.empty()) return std::nullopt;
   text.remove_prefix(call.name.size());
-  if (!take_mark(text, form.middle)) return std::nullopt;
+  if (!take_mark(text, form.middle, true)) return std::nullopt;
   CallJson arguments = CallJson::object();
   while (take_mark(text, form.key_open)) {
     const std::size_t key_end = text.find(form.key_close.front());
@@ -132,16 +167,14 @@ std::optional<ToolCall> read_tagged_call(std::string_view text, const ToolSet& t
     std::string key(text.substr(after_space(text), key_end - std::min(after_space(text), key_end)));
     key.erase(key.find_last_not_of(call_space) + 1);
     text.remove_prefix(key_end);
-    const std::string other_close = around_other_value(form.key_close);
-    const bool is_other = other_close != form.key_close && take_mark(text, other_close);
-    if (!is_other && !take_mark(text, form.key_close)) return std::nullopt;
+    const auto kinds = take_key_close(text, form, tools.kinds_of(call.name, key));
+    if (!kinds) return std::nullopt;
     const std::size_t end = end_of_value(text, form);
     if (end == std::string_view::npos) return std::nullopt;
-    std::string_view value = text.substr(0, end);
+    const std::string_view value = text.substr(0, end);
     text.remove_prefix(end + form.value_close.size());
-    if (value.starts_with('\n')) value.remove_prefix(1);
-    if (value.ends_with('\n')) value.remove_suffix(1);
-    arguments[key] = tagged_value(value, is_other ? false : tools.accepts_text(call.name, key));
+    const auto quoted = cdata_of(value, form);
+    arguments[key] = value_of_text(quoted ? *quoted : without_margin(value, form), *kinds);
   }
   if (form.closes.empty() || !begins_with(text, form.closes.front())) return std::nullopt;
   call.arguments = dumped_call(arguments);

@@ -116,7 +116,33 @@ std::optional<Derived> tagged_call(std::string_view text, const Places& at) {
   return Derived{std::move(form), at.name, end, arguments_end};
 }
 
-/// Derives NAME{KEY:<|"|>VALUE<|"|>,…}.
+/// NAME name_end OPEN<KEY>VALUE OPEN</KEY>…, where OPEN is a mark in front of all tags.
+std::optional<Derived> nested_call(std::string_view text, const Places& at) {
+  const std::string last = fmt::format("</{}>", ProbeCall::keys[1]);
+  const std::size_t close = text.find(last, at.after_values);
+  if (close == nowhere_in_call) return std::nullopt;
+  const std::string open(text.substr(at.after_values, close - at.after_values));
+  const std::string_view middle = text.substr(at.after_name, at.key - at.after_name);
+  if (!middle.ends_with(open + '<')) return std::nullopt;
+  ToolForm form{.kind = ToolForm::Kind::nested};
+  form.middle = middle.substr(0, middle.size() - open.size() - 1);
+  form.key_open = open + "<";
+  form.key_close = ">";
+  form.value_close = open + "</";
+  const std::size_t end = close + last.size();
+  return Derived{std::move(form), at.name, end, end};
+}
+
+/// Appends the marks of a text, each of which begins with `open`.
+void add_nested_marks(std::string_view text, std::string_view open, std::vector<std::string>& marks) {
+  for (std::size_t begin = text.find(open); begin != nowhere_in_call;) {
+    const std::size_t next = text.find(open, begin + open.size());
+    marks.emplace_back(without_space(text.substr(begin, std::min(next, text.size()) - begin)));
+    begin = next;
+  }
+}
+
+/// NAME{KEY:<|"|>VALUE<|"|>,…}
 std::optional<Derived> gemma_call(std::string_view text, const Places& at) {
   const std::size_t end = text.find('}', at.after_values);
   if (end == nowhere_in_call) return std::nullopt;
@@ -138,6 +164,9 @@ std::optional<Derived> derive(std::string_view text, const Places& at) {
     return gemma_call(text, at);
   if (is_between(at.after_name, at.key, "(") && is_between(at.after_key, at.value, "=\""))
     return python_call(text, at);
+  if (text[at.key - 1] == '<' && is_between(at.after_key, at.value, ">")) {
+    if (auto found = nested_call(text, at)) return found;
+  }
   const bool quotes_name = at.name > 0 && text[at.name - 1] == '"';
   if (text[at.key - 1] != '"' || text[at.after_key] != '"') return tagged_call(text, at);
   const std::size_t arguments = text.rfind('{', at.key);
@@ -185,12 +214,18 @@ std::string escaped_pattern(std::string_view text) {
   return out;
 }
 
-std::string around_other_value(std::string_view text) {
+std::vector<std::string> around_other_values(std::string_view text) {
   constexpr std::string_view is_string = R"(string="true")", is_none = R"(string="false")";
-  std::string out(text);
-  if (const std::size_t at = out.find(is_string); at != std::string::npos)
-    out.replace(at, is_string.size(), is_none);
-  return out;
+  constexpr std::string_view type = R"(type="string")";
+  constexpr const char* others[] = {"number", "boolean", "object", "array", "null"};
+  std::vector<std::string> all;
+  if (const std::size_t at = text.find(is_string); at != nowhere_in_call) {
+    all.emplace_back(text).replace(at, is_string.size(), is_none);
+  } else if (const std::size_t place = text.find(type); place != nowhere_in_call) {
+    for (const char* const other : others)
+      all.emplace_back(text).replace(place, type.size(), fmt::format(R"(type="{}")", other));
+  }
+  return all;
 }
 
 std::string ProbeCall::arguments() {
@@ -227,8 +262,14 @@ std::optional<ToolForm> tool_form_of(std::string_view one, std::string_view two)
     before = before.substr(0, before.rfind('['));
     after.remove_prefix(std::min(after.find(']') + 1, after.size()));
   }
-  add_marks(before, form.opens);
-  add_marks(after, form.closes);
+  if (form.kind == ToolForm::Kind::nested && form.key_open.size() > min_mark) {
+    const std::string_view open = std::string_view(form.key_open).substr(0, form.key_open.size() - 1);
+    add_nested_marks(before, open, form.opens);
+    add_nested_marks(after, open, form.closes);
+  } else {
+    add_marks(before, form.opens);
+    add_marks(after, form.closes);
+  }
   add_second_call(form, one, two, derived->arguments_end);
   return std::move(derived->form);
 }
@@ -239,8 +280,8 @@ const ToolForm& generic_tool_form() {
   return form;
 }
 
-const ToolForm& harmony_tool_form() {
-  static const ToolForm form{
+const ToolForm& harmony_tool_form(std::string_view source) {
+  static const ToolForm functions{
       .kind = ToolForm::Kind::named,
       .opens = {std::string(harmony_call_open)},
       .lead = std::string(harmony_call_open),
@@ -248,7 +289,18 @@ const ToolForm& harmony_tool_form() {
       .middle_pattern = R"((<\|channel\|>(commentary|analysis))?( ?<\|constrain\|>json| json)?<\|message\|>)",
       .trigger = "to=functions.",
       .parallel = false};
-  return form;
+  // Muse Glimmer. The header names the tool, too, which constraints cannot express.
+  static const ToolForm tags{
+      .kind = ToolForm::Kind::tagged,
+      .opens = {std::string(harmony_call_middle) + "<atem:function_calls>\n<atem:invoke name=\""},
+      .closes = {"</atem:invoke>", "</atem:function_calls>"},
+      .key_open = "<atem:parameter name=\"",
+      .key_close = "\">",
+      .value_close = "</atem:parameter>",
+      .middle = "\">\n",
+      .value_lead = "\">",
+      .value_tail = "</atem:parameter>\n"};
+  return source.contains("<atem:function_calls>") ? tags : functions;
 }
 
 const ToolForm& known_tool_form(std::string_view source) {
@@ -279,6 +331,20 @@ const ToolForm& known_tool_form(std::string_view source) {
         .joint = "<|tool_call_end|><|tool_call_begin|>functions.",
         .tail = "<|tool_call_end|><|tool_calls_section_end|>",
         .middle_pattern = R"(:[0-9]+<\|tool_call_argument_begin\|>)"}},
+      {"open_tag('call'",  // Kimi K3
+       {.kind = Kind::tagged,
+        .opens = {"<|open|>tools<|sep|>", "<|open|>call tool=\""},
+        .closes = {"<|close|>call<|sep|>", "<|close|>tools<|sep|>"},
+        .key_open = "<|open|>argument key=\"",
+        .key_close = "\" type=\"string\"<|sep|>",
+        .value_close = "<|close|>argument<|sep|>",
+        .lead = "<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool=\"",
+        .middle = "\" index=\"1\"<|sep|>",
+        .joint = "<|close|>call<|sep|><|open|>call tool=\"",
+        .tail = "<|close|>call<|sep|><|close|>tools<|sep|>",
+        .middle_pattern = R"(" index="[0-9]+"<\|sep\|>)",
+        .value_lead = "\" type=\"string\"<|sep|>",
+        .value_tail = "<|close|>argument<|sep|>"}},
       {"<tool_call>", json_in("<tool_call>", "\n", "\n", "</tool_call>")},  // Hermes and its followers
       {"<|tool_call|>", json_in("<|tool_call|>", "[", "]", "")},            // Granite
       {"[TOOL_CALLS]", json_in("[TOOL_CALLS]", "[", "]", "")},              // Mistral

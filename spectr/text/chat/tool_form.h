@@ -16,6 +16,8 @@ struct ToolForm {
     tagged,  ///< open NAME name_end (key_open KEY key_close VALUE value_close)… close
     gemma,   ///< open NAME{KEY:VALUE,…} close, with strings in <|"|> and optionally bare keys
     python,  ///< open [NAME(KEY=VALUE, …), …] close
+    nested,  ///< open NAME name_end (key_open KEY key_close VALUE value_close KEY key_close)… close, where a
+             ///< VALUE is text or such elements; those of lists have the key "item"
   };
   Kind kind = Kind::json;
   std::vector<std::string> opens = {};   ///< marks before a call, in order; the first begins all calls
@@ -28,11 +30,12 @@ struct ToolForm {
               value_tail = {};  ///< tagged only: the text around values, including white space
   std::string trigger = {};  ///< beginning of calls before the reasoning is split off; empty: that of `opens`
   bool parallel = true;      ///< an answer may have several calls
+  bool cdata = false;        ///< of tagged: a value may stand between <![CDATA[ and ]]>
 };
 
-/// Converts the text around string values to that around other values, if its tags say whether a value is a
-/// string (DeepSeek V3.2).
-std::string around_other_value(std::string_view text);
+/// Returns what a text around strings is around other values: tags may say whether a value is a string
+/// (DeepSeek V3.2) or which type it has (Kimi K3). Empty if the text is the same around all.
+std::vector<std::string> around_other_values(std::string_view text);
 
 /// The call that templates are asked to render; a second call has the other name.
 struct ProbeCall {
@@ -56,8 +59,9 @@ const ToolForm& known_tool_form(std::string_view source);
 /// Returns the form of models without their own: JSON objects {"name", "arguments"}, without marks.
 const ToolForm& generic_tool_form();
 
-/// Returns the form of gpt-oss, whose answers have been converted by ReasoningSplitter (with_calls()).
-const ToolForm& harmony_tool_form();
+/// Returns the form for models with channels, by what ReasoningSplitter makes of their answers
+/// (KeptMarks::calls).
+const ToolForm& harmony_tool_form(std::string_view source = {});
 
 /// Returns a regular expression that matches `text` and nothing else.
 std::string escaped_pattern(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 namespace spectr {
 
@@ -13,7 +14,23 @@ using ToolSchema = nlohmann::ordered_json;
 /// `root`: the schema that has the definitions.
 const ToolSchema* referred_schema(const ToolSchema& schema, const ToolSchema& root);
 
-/// True if a schema accepts a string; nothing if it does not say.
-std::optional<bool> schema_accepts_text(const ToolSchema& schema, const ToolSchema& root, int depth = 0);
+/// Kinds of values, as bits of a set.
+using ValueKinds = unsigned;
+inline constexpr ValueKinds text_value_kind = 1, integer_value_kind = 2, number_value_kind = 4,
+                            boolean_value_kind = 8, null_value_kind = 16, object_value_kind = 32,
+                            list_value_kind = 64, any_value_kind = 127;
+
+/// Returns the kind of a value.
+ValueKinds kind_of_value(const ToolSchema& value);
+
+/// Returns the kinds of values that a schema accepts. None: it does not say.
+std::optional<ValueKinds> schema_value_kinds(const ToolSchema& schema, const ToolSchema& root, int depth = 0);
+
+/// Reads a value of one of these kinds that is written without quotes if it is a string. What the kinds rule
+/// out is text. Models of some families write Python's constants.
+ToolSchema value_of_text(std::string_view text, ValueKinds kinds);
+
+/// Whether a schema accepts a string. None: it does not say.
+std::optional<bool> schema_accepts_text(const ToolSchema& schema, const ToolSchema& root);
 
 }  // namespace spectr

@@ -92,6 +92,7 @@ class StructureWriter {
  private:
   /// Returns the number of calls that the parser finds in a text with `count` calls without arguments.
   std::size_t calls_read(std::size_t count) const {
+    if (form_.lead.empty() || form_.kind == FormKind::nested) return 0;
     const bool is_bare = form_.kind == FormKind::tagged || form_.kind == FormKind::python;
     const std::string arguments = is_bare ? "" : "{}";
     std::string text = form_.lead;
@@ -245,7 +246,9 @@ class StructureWriter {
       parts.push_back(text_value(property, root, 0));
     } else if (property.is_object() && !property.empty()) {
       SPECTR_TRY(Structure value, json_value(tool, property, root));
-      parts.push_back(fixed(around_other_value(form_.value_lead)));
+      Structures leads;
+      for (const std::string& lead : around_other_values(form_.value_lead)) leads.push_back(fixed(lead));
+      parts.push_back(leads.empty() ? fixed(form_.value_lead) : one_of(std::move(leads)));
       parts.push_back(std::move(value));
     } else {
       parts.push_back(fixed(form_.value_lead));

@@ -11,8 +11,8 @@
 namespace spectr::jinja {
 namespace {
 
-/// Returns the number that the digits denote; nothing if they are not digits.
-std::optional<std::uint32_t> code_of(std::string_view digits, int base) {
+/// The number that the digits are; none: they are no digits.
+std::optional<std::uint32_t> escaped_code_of(std::string_view digits, int base) {
   std::uint32_t code = 0;
   const char* const begin = std::to_address(digits.begin());
   const char* const end = std::to_address(digits.end());
@@ -39,7 +39,7 @@ Result<std::string> unescaped(std::string_view text) {
       out += meanings[which];
     } else if (escaped == 'x' || escaped == 'u' || escaped == 'U') {
       const std::size_t n = escaped == 'x' ? 2 : escaped == 'u' ? 4 : 8;
-      const auto code = text.size() < n ? std::nullopt : code_of(text.substr(0, n), 16);
+      const auto code = text.size() < n ? std::nullopt : escaped_code_of(text.substr(0, n), 16);
       if (!code || !append_utf8(*code, out))
         return error("'\\{}{}' is not a character", escaped, text.substr(0, n));
       text.remove_prefix(n);
@@ -47,7 +47,7 @@ Result<std::string> unescaped(std::string_view text) {
       std::string digits(1, escaped);
       for (; digits.size() < 3 && !text.empty() && octal.contains(text.front()); text.remove_prefix(1))
         digits += text.front();
-      append_utf8(*code_of(digits, 8), out);
+      append_utf8(*escaped_code_of(digits, 8), out);
     } else if (escaped == 'N') {
       return error("'\\N' is not supported");
     } else {
