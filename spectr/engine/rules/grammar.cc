@@ -59,8 +59,10 @@ class Compiler final : public GrammarCompiler {
     } else if (constraint.source.size() > max_bytes) {
       return error("'{}' may have {} bytes, got {}", constraint.field, max_bytes, constraint.source.size());
     }
-    if (constraint.kind == Constraint::Kind::json_schema)
-      SPECTR_TRY_VOID(check_json_schema(constraint.source, constraint.field));
+    Constraint exact = constraint;
+    if (constraint.kind == Constraint::Kind::json_schema) {
+      SPECTR_TRY(exact.source, exact_json_schema(constraint.source, constraint.field));
+    }
     using namespace std::chrono_literals;
     {
       const std::lock_guard lock(mutex_);
@@ -69,7 +71,7 @@ class Compiler final : public GrammarCompiler {
       if (abandoned_.size() >= max_abandoned)
         return error(ErrorCode::timeout, "'{}': other grammars are still being compiled", constraint.field);
     }
-    auto compiled = std::async(std::launch::async, [this, constraint] { return compile_now(constraint); });
+    auto compiled = std::async(std::launch::async, [this, exact] { return compile_now(exact); });
     if (compiled.wait_for(deadline) == std::future_status::ready) return compiled.get();
     const std::lock_guard lock(mutex_);
     abandoned_.push_back(std::move(compiled));

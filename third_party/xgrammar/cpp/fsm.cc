@@ -1062,11 +1062,14 @@ FSMWithStartEnd FSMWithStartEnd::Plus() const {
 }
 
 FSMWithStartEnd FSMWithStartEnd::Optional() const {
-  FSM fsm = fsm_.Copy();
-  if (!ends_.empty()) {
-    fsm.AddEpsilonEdge(start_, ends_.front());
-  }
-  return FSMWithStartEnd(fsm, start_, ends_);
+  // A fresh accepting start state: an edge to an end state would also allow what follows it, such
+  // as further rounds of a repetition that ends there.
+  FSMWithStartEnd result = Copy();
+  int new_start = result.GetFsm().AddState();
+  result.GetFsm().AddEpsilonEdge(new_start, start_);
+  result.SetStartState(new_start);
+  result.AddEndState(new_start);
+  return FSMWithStartEnd(result.GetFsm(), new_start, result.GetEnds());
 }
 
 Result<FSMWithStartEnd> FSMWithStartEnd::Not(int max_result_num_states) const {
