@@ -285,8 +285,9 @@ class Values:
                 return self.of(self.random.choice(schema[keyword]), depth + 1)
         kinds = schema.get("type")
         if kinds is None:
-            kinds = "object" if {"properties", "additionalProperties", "unevaluatedProperties"} & set(schema) else (
-                "array" if {"items", "prefixItems", "unevaluatedItems"} & set(schema) else None)
+            of_object = any("ropert" in keyword or keyword == "required" for keyword in schema)
+            of_array = any(keyword in ("prefixItems", "uniqueItems") or "tems" in keyword for keyword in schema)
+            kinds = "object" if of_object else "array" if of_array else None
             if kinds is None:
                 return self.any.value(depth)
         kind = self.random.choice(kinds) if isinstance(kinds, list) else kinds
@@ -329,8 +330,10 @@ class Values:
         if schema.get("format") in FORMATS:
             return self.random.choice(FORMATS[schema["format"]][0])
         low, high = schema.get("minLength", 0), schema.get("maxLength", 20)
+        # A string of bounded length has no escapes, see docs/structured-output.md.
+        texts = [text for text in TEXTS if json.dumps(text, ensure_ascii=False)[1:-1] == text] if {"minLength", "maxLength"} & set(schema) else TEXTS
         size = self.random.randint(low, max(low, high))
-        text = "".join(self.random.choice(TEXTS) for _ in range(size + 1))
+        text = "".join(self.random.choice(texts) for _ in range(size + 1))
         return text[:size] if len(text) >= low else text + "é" * (low - len(text))
 
     def array(self, schema, depth):

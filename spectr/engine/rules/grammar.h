@@ -42,7 +42,8 @@ class GrammarCompiler {
   virtual ~GrammarCompiler() = default;
 
   /// Fails if the source is malformed or too large, has a keyword that would be kept in part only, or takes
-  /// longer than ten seconds (ErrorCode::timeout).
+  /// longer than half a second of processor time. ErrorCode::timeout: it takes longer than ten seconds
+  /// because the machine is busy.
   virtual Result<std::shared_ptr<const Grammar>> compile(const Constraint& constraint) = 0;
 };
 

@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t max_depth = 48;
 constexpr std::size_t max_schemas = 10'000;
 constexpr std::size_t max_pairs = 100'000;  // of schemas of oneOf
+constexpr std::size_t max_name = 1000;      // bytes of a property's name
+constexpr std::size_t max_chain = 100;      // of references that refer to nothing but a reference
 constexpr double max_count = 1000;          // a bounded repetition is written out
 
 constexpr std::string_view never[] = {"not",
@@ -59,7 +61,16 @@ class Checker {
       if (reference == nullptr || !reference->is_string()) continue;
       const auto& text = reference->get_ref<const std::string&>();
       if (!text.starts_with('#')) return refuse("$ref", place, "must refer to the schema itself (#…)");
-      if (!known.contains(referred_part(schema, text)))
+      const Schema* target = referred_part(schema, text);
+      std::size_t links = 0;
+      for (const Schema* next = target; next != nullptr && links <= max_chain; ++links) {
+        const Schema* further = member(*next, "$ref");
+        if (further == nullptr || !further->is_string()) break;
+        next = referred_part(schema, further->get_ref<const std::string&>());
+      }
+      if (links > max_chain && !endless_schema(schemas_))
+        return refuse("$ref", place, fmt::format("begins a chain of more than {} references", max_chain));
+      if (!known.contains(target))
         return refuse("$ref", place,
                       fmt::format("refers to '{}', which is not a schema of it", escape(text, max_shown)));
     }
@@ -120,6 +131,14 @@ class Checker {
   /// Refuses keywords of objects that are kept only if other properties are excluded, or that change what
   /// the listed ones mean.
   Result<void> check_object(const Schema& schema, const std::string& place) const {
+    if (const Schema* properties = member(schema, "properties");
+        properties != nullptr && properties->is_object()) {
+      for (const auto& [name, one] : properties->items())
+        if (name.size() > max_name)
+          return refuse(
+              "properties", place,
+              fmt::format("has a name of {} bytes, at most {} are supported", name.size(), max_name));
+    }
     const Schema *others = member(schema, "additionalProperties"), *names = member(schema, "propertyNames");
     const bool is_closed = others != nullptr && *others == false;
     const Schema* patterns = member(schema, "patternProperties");

@@ -4,6 +4,8 @@
  */
 #include "fsm.h"
 
+#include <xgrammar_limit.h>
+
 #include <picojson.h>
 
 #include <algorithm>
@@ -237,11 +239,13 @@ class FSM::Impl : public FSMImplBase<std::vector<std::vector<FSMEdge>>> {
   ) const;
 
   int AddState() {
+    xgrammar_limit::step();
     edges_.emplace_back();
     return edges_.size() - 1;
   }
 
   void AddEdge(int from, int to, int32_t min, int32_t max) {
+    xgrammar_limit::step();
     XGRAMMAR_DCHECK(from < static_cast<int>(edges_.size()));
     edges_[from].push_back({min, max, to});
   }

@@ -5,6 +5,8 @@
  */
 #include "json_schema_converter.h"
 
+#include <xgrammar_limit.h>
+
 #include <picojson.h>
 
 #include <algorithm>
@@ -2055,6 +2057,7 @@ int32_t JSONSchemaConverter::Unsatisfiable() {
 }
 
 int32_t JSONSchemaConverter::ByteString(const std::string& value) {
+  xgrammar_limit::step();
   auto it = byte_string_expr_ids_.find(value);
   if (it != byte_string_expr_ids_.end()) {
     return it->second;
@@ -2073,6 +2076,7 @@ int32_t JSONSchemaConverter::TagDispatch(
 }
 
 int32_t JSONSchemaConverter::RuleRef(int32_t rule_id) {
+  xgrammar_limit::step();
   auto it = rule_ref_expr_ids_.find(rule_id);
   if (it != rule_ref_expr_ids_.end()) {
     return it->second;
@@ -2255,52 +2259,6 @@ int32_t JSONSchemaConverter::BuildTrieEscape(const TrieNode* node, const std::st
     }
   }
   return choices.empty() ? Unsatisfiable() : Choice(choices);
-}
-
-/*!
- * \brief One character of a JSON string, escaped or not; an escape is never half a surrogate pair,
- * and a pair is one character.
- */
-int32_t JSONSchemaConverter::StringCharacter() {
-  auto hexadecimal = [this]() {
-    return builder_.AddCharacterClass({{'A', 'F'}, {'a', 'f'}, {'0', '9'}});
-  };
-  auto d = [this]() { return builder_.AddCharacterClass({{'D', 'D'}, {'d', 'd'}}); };
-  int32_t escape = Choice(
-      {builder_.AddCharacterClass(
-           {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', 'b'}, {'f', 'f'}, {'n', 'n'}, {'r', 'r'}, {'t', 't'}}
-       ),
-       Sequence(
-           {ByteString("u"),
-            builder_.AddCharacterClass({{'A', 'C'}, {'a', 'c'}, {'E', 'F'}, {'e', 'f'}, {'0', '9'}}),
-            hexadecimal(),
-            hexadecimal(),
-            hexadecimal()}
-       ),
-       Sequence(
-           {ByteString("u"),
-            d(),
-            builder_.AddCharacterClass({{'0', '7'}}),
-            hexadecimal(),
-            hexadecimal()}
-       ),
-       Sequence(
-           {ByteString("u"),
-            d(),
-            builder_.AddCharacterClass({{'8', '9'}, {'A', 'B'}, {'a', 'b'}}),
-            hexadecimal(),
-            hexadecimal(),
-            ByteString("\\u"),
-            d(),
-            builder_.AddCharacterClass({{'C', 'F'}, {'c', 'f'}}),
-            hexadecimal(),
-            hexadecimal()}
-       )}
-  );
-  return Choice(
-      {builder_.AddCharacterClass({{0, 0x1f}, {'"', '"'}, {'\\', '\\'}}, true),
-       Sequence({ByteString("\\"), escape})}
-  );
 }
 
 int32_t JSONSchemaConverter::GetKeyPatternExcluding(
@@ -2853,8 +2811,9 @@ int32_t JSONSchemaConverter::GenerateString(const StringSpec& spec, const std::s
     if (!excludes_.empty()) {
       WarnDroppedLengthConstraints(spec, rule_name);
     } else {
-      int32_t body =
-          Repeat(rule_name + "_characters", StringCharacter(), spec.min_length, spec.max_length);
+      int32_t character =
+          builder_.AddCharacterClass({{0, 0x1f}, {'"', '"'}, {'\\', '\\'}}, true);
+      int32_t body = Repeat(rule_name + "_characters", character, spec.min_length, spec.max_length);
       return Sequence({ByteString("\""), body, ByteString("\"")});
     }
   }
@@ -3633,6 +3592,7 @@ SchemaSpecPtr JSONSchemaConverter::ResolveRefRejectingCycles(
   std::vector<std::string> chain{spec.uri};
   SchemaSpecPtr target = resolved;
   while (const auto* next_ref = std::get_if<RefSpec>(&target->spec)) {
+    xgrammar_limit::step();
     bool seen = std::find(chain.begin(), chain.end(), next_ref->uri) != chain.end();
     chain.push_back(next_ref->uri);
     if (seen) {

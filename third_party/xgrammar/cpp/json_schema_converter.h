@@ -545,7 +545,6 @@ class JSONSchemaConverter {
   };
   int32_t BuildTrieBody(const TrieNode& node, const std::string& rule_name);
   int32_t BuildTrieEscape(const TrieNode* node, const std::string& rule_name);
-  int32_t StringCharacter();
 
   // Reused grammar expression ids
   std::optional<int32_t> empty_expr_id_;
