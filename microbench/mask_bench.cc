@@ -71,6 +71,14 @@ Result<void> run(const char* vocabulary, std::string_view wanted) {
   SPECTR_TRY(const auto tokenizer, Tokenizer::load(file));
   const std::size_t size = tokenizer->vocabulary().size();
   SPECTR_TRY(const auto compiler, GrammarCompiler::make(*tokenizer, size));
+  std::vector<double> writes;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<double> row(size, 0.0);
+    const auto start = Clock::now();
+    std::ranges::fill(row, static_cast<double>(i));
+    writes.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  }
+  fmt::print("writing a row of logits: {}\n", percentiles(writes));
   fmt::print("{} tokens; microseconds: median, 99th percentile\n{:16} {:>7} {:>10} {:>17} {:>17}\n", size, "",
              "tokens", "compile", "first walk", "later walks");
   for (const Case& one : cases()) {

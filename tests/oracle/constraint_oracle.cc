@@ -2,6 +2,7 @@
 // constraint of the schema does, for json_schema.py to judge:
 //   {"refused": MESSAGE, "seconds": T} or
 //   {"accepted": [true, …], "samples": [{"text": …, "ended": true}, …], "seconds": T}
+// Instead of a schema, a line may have a "regex" or a "grammar" in GBNF, as strings.
 // A text is accepted if the constraint allows it token by token and may end after it. A sample is drawn token
 // by token among those that are allowed; one that has not ended within the limit says so.
 //   constraint_oracle VOCABULARY.gguf <schemas.jsonl
@@ -44,8 +45,7 @@ class Oracle {
 
   Json answer(GrammarCompiler& compiler, const Json& line) const {
     const auto begun = std::chrono::steady_clock::now();
-    const auto compiled =
-        compiler.compile({Constraint::Kind::json_schema, line.at("schema").dump(), "schema"});
+    const auto compiled = compiler.compile(constraint_of(line));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     if (!compiled) return {{"refused", compiled.error().message}, {"seconds", seconds}};
     Json accepted = Json::array(), samples = Json::array();
@@ -58,6 +58,13 @@ class Oracle {
   }
 
  private:
+  static Constraint constraint_of(const Json& line) {
+    if (line.contains("regex")) return {Constraint::Kind::regex, line["regex"].get<std::string>(), "regex"};
+    if (line.contains("grammar"))
+      return {Constraint::Kind::grammar, line["grammar"].get<std::string>(), "grammar"};
+    return {Constraint::Kind::json_schema, line.at("schema").dump(), "schema"};
+  }
+
   std::vector<Token> allowed(const LogitRule& rule, const std::vector<Token>& sequence) const {
     std::vector<double> logits(pieces_.size(), 0.0);
     if (const auto applied = rule.apply(sequence, logits); !applied)

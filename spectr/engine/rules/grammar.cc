@@ -6,6 +6,7 @@
 #include <xgrammar_log.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdint>
@@ -244,19 +245,26 @@ class GrammarRule final : public LogitRule {
     }
   }
 
-  /// Forbids those of up to 32 tokens whose bit is 0. Without branches: which tokens a grammar allows is
-  /// hard to predict.
+  /// Forbids those of up to 32 tokens whose bit is 0.
   static void forbid(std::uint32_t allowed, std::span<double> logits) {
     constexpr double forbidden = -std::numeric_limits<double>::infinity();
-    if (allowed == 0) {
+    constexpr int few = 8;
+    if (const int kept = std::popcount(allowed); kept <= few) {
+      std::array<double, few> values{};
+      int count = 0;
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+        if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+          values[static_cast<std::size_t>(count++)] = logits[i];
       std::ranges::fill(logits, forbidden);
+      count = 0;
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+        if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+          logits[i] = values[static_cast<std::size_t>(count++)];
       return;
     }
-    for (std::size_t i = 0; i < logits.size(); ++i) {
-      const std::uint64_t kept = 0 - static_cast<std::uint64_t>(allowed >> i & 1);
-      const auto bits = std::bit_cast<std::uint64_t>(logits[i]);
-      logits[i] = std::bit_cast<double>((bits & kept) | (std::bit_cast<std::uint64_t>(forbidden) & ~kept));
-    }
+    for (std::uint32_t rest = ~allowed; rest != 0; rest &= rest - 1)
+      if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+        logits[i] = forbidden;
   }
 
   static constexpr std::size_t word_bits = 32;  // of allowed_
