@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "spectr/engine/engine.h"
-#include "spectr/engine/rules/json_schema.h"
 #include "tests/engine/bundled.h"
 #include "tests/support/value_of.h"
 
@@ -180,46 +179,6 @@ TEST(Grammars, OfHostileSourcesAreRefusedOrCompiledInTime) {
   (void)compiles(Kind::json_schema, R"({"$ref": "#"})");
   (void)compiles(Kind::grammar, "root ::= root");
   EXPECT_TRUE(compiles(Kind::grammar, "root ::= \"a\" root | \"\""));
-}
-
-TEST(JsonSchemas, AreTakenAsAWholeOrRefusedByName) {
-  const char* taken[] = {
-      R"({})",
-      R"(true)",
-      R"({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]})",
-      R"({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null, "title": "A"})",
-      R"({"type": ["string", "null"], "maxLength": 20})",
-      R"({"oneOf": [{"type": "string"}, {"type": "integer"}]})",
-      R"({"oneOf": [{"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]},
-                    {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]}]})",
-      R"({"type": "integer", "multipleOf": 5})",
-      R"({"type": "string", "enum": ["a"]})",
-      R"({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})",
-      R"({"allOf": [{"type": "string"}]})"};
-  for (const char* schema : taken) {
-    const auto checked = check_json_schema(schema, "s");
-    EXPECT_TRUE(checked) << schema << ": " << checked.error().message;
-  }
-  const std::pair<const char*, const char*> refused[] = {
-      {R"({"not": {}})", "'s': 'not' at '/' is not supported"},
-      {R"({"properties": {"a": {"uniqueItems": true}}})",
-       "'s': 'uniqueItems' at '/properties/a' is not supported"},
-      {R"({"items": {"contains": {}}})", "'s': 'contains' at '/items' is not supported"},
-      {R"({"type": "number", "multipleOf": 0.1})",
-       "'s': 'multipleOf' at '/' is supported for the type integer alone"},
-      {R"({"allOf": [{}, {}]})", "'s': 'allOf' at '/' with several schemas is not supported"},
-      {R"({"$ref": "http://a"})", "'s': '$ref' at '/' must refer to the schema itself (#…)"},
-      {R"({"oneOf": [{"type": "number"}, {"type": "integer"}]})",
-       "'s': 'oneOf' at '/' has schemas that may fit the same value: use 'anyOf'"},
-      {R"({"anyOf": [{"type": "string"}], "minLength": 2})",
-       "'s': 'minLength' at '/' beside 'anyOf' is not supported"},
-      {R"({"maxItems": 1001})", "'s': 'maxItems' at '/' must be at most 1000, got 1001"},
-      {R"([])", "'s' must be a JSON schema, an object or true"}};
-  for (const auto& [schema, why] : refused) {
-    const auto checked = check_json_schema(schema, "s");
-    ASSERT_FALSE(checked) << schema;
-    EXPECT_EQ(checked.error().message, why);
-  }
 }
 
 constexpr const char* pet = R"({"type": "object", "required": ["name", "legs", "tame", "tags"],

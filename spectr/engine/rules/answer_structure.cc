@@ -20,6 +20,10 @@ bool is_schema_node(const Structure& node) {
   return node.is_object() && node.contains(schema_member);
 }
 
+SchemaStyle style_of(const Structure& node) {
+  return node.contains("style") ? SchemaStyle::tags : SchemaStyle::json;
+}
+
 /// Calls `visit` with each node that holds a JSON schema.
 template <class Node, class Visit>
 Result<void> for_each_schema(Node& node, const Visit& visit) {
@@ -38,7 +42,8 @@ Result<void> check_structure(const std::string& structure, std::string_view fiel
     const std::string schema = node[schema_member].dump(), name = node.value("field", std::string(field));
     if (schema.size() > max_bytes)
       return error("'{}' may have {} bytes, got {}", name, max_bytes, schema.size());
-    return check_json_schema(schema, name);
+    const auto exact = exact_json_schema(schema, name, style_of(node));
+    return exact ? Result<void>() : std::unexpected(exact.error());
   };
   SPECTR_TRY_VOID(for_each_schema(parsed, check));
   if (const std::size_t size = parsed["format"].dump().size(); size > max_bytes)
@@ -52,10 +57,16 @@ std::string structural_tag(const std::string& structure, int max_blanks) {
     const std::string name = node.value("field", std::string());
     node.erase("field");
     try {
-      const auto grammar = xgrammar::Grammar::FromJSONSchema(node[schema_member].dump(), true, std::nullopt,
-                                                             std::nullopt, false, max_blanks);
-      // Styles other than JSON have no grammar of their own here.
-      if (!node.contains("style")) node = {{"type", "grammar"}, {"grammar", grammar.ToString()}};
+      SPECTR_TRY(const std::string schema,
+                 exact_json_schema(node[schema_member].dump(), name, style_of(node)));
+      const auto grammar =
+          xgrammar::Grammar::FromJSONSchema(schema, true, std::nullopt, std::nullopt, false, max_blanks);
+      // Other styles than JSON have no grammar of their own here.
+      if (node.contains("style")) {
+        node[schema_member] = Structure::parse(schema);
+      } else {
+        node = {{"type", "grammar"}, {"grammar", grammar.ToString()}};
+      }
     } catch (const std::exception& failure) {
       return error("'{}': {}", name, failure.what());
     }

@@ -2,9 +2,12 @@
 
 #include <dlpack/dlpack.h>
 #include <xgrammar/xgrammar.h>
+#include <xgrammar_limit.h>
 #include <xgrammar_log.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -27,8 +30,12 @@ struct Grammar {
 
 namespace {
 
-constexpr std::chrono::seconds deadline(10);
-constexpr std::size_t max_abandoned = 2;  // compilations that continue after their deadline
+using namespace std::chrono_literals;
+
+constexpr auto compile_time = 500ms;      // of the processor, for a source that is not malformed
+constexpr auto mask_time = 1000ms;        // of the processor, for one mask
+constexpr auto deadline = 10s;            // where the processor is busy with other things
+constexpr std::size_t max_abandoned = 2;  // compilations that go on after their deadline
 constexpr std::int64_t cache_bytes = std::int64_t{256} << 20;
 constexpr int max_blanks = 1;  // between two tokens of JSON
 
@@ -59,9 +66,10 @@ class Compiler final : public GrammarCompiler {
     } else if (constraint.source.size() > max_bytes) {
       return error("'{}' may have {} bytes, got {}", constraint.field, max_bytes, constraint.source.size());
     }
-    if (constraint.kind == Constraint::Kind::json_schema)
-      SPECTR_TRY_VOID(check_json_schema(constraint.source, constraint.field));
-    using namespace std::chrono_literals;
+    Constraint exact = constraint;
+    if (constraint.kind == Constraint::Kind::json_schema) {
+      SPECTR_TRY(exact.source, exact_json_schema(constraint.source, constraint.field));
+    }
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(abandoned_,
@@ -69,7 +77,7 @@ class Compiler final : public GrammarCompiler {
       if (abandoned_.size() >= max_abandoned)
         return error(ErrorCode::timeout, "'{}': other grammars are still being compiled", constraint.field);
     }
-    auto compiled = std::async(std::launch::async, [this, constraint] { return compile_now(constraint); });
+    auto compiled = std::async(std::launch::async, [this, exact] { return compile_now(exact); });
     if (compiled.wait_for(deadline) == std::future_status::ready) return compiled.get();
     const std::lock_guard lock(mutex_);
     abandoned_.push_back(std::move(compiled));
@@ -83,12 +91,16 @@ class Compiler final : public GrammarCompiler {
   Compiled compile_now(const Constraint& constraint) {
     try {
       const xgrammar_log::Warnings warnings;
+      const xgrammar_limit::TimeLimit limit(compile_time);
       const auto grammar = std::make_shared<const Grammar>(Grammar{compiled(constraint)});
       if (const std::string first = warnings.first(); !first.empty()) {
         compiler_.ClearCache();  // otherwise the cache would return it without the warning next time
         return error("'{}': {}", constraint.field, shown_reason(first));
       }
       return grammar;
+    } catch (const xgrammar_limit::TimeIsOver&) {
+      return error("'{}' takes longer than {} ms to compile: make it smaller", constraint.field,
+                   compile_time.count());
     } catch (const StructureError& failure) {
       return error("{}", shown_reason(failure.what()));
     } catch (const std::exception& failure) {
@@ -125,25 +137,36 @@ class GrammarRule final : public LogitRule {
         prompt_(prompt),
         after_(std::move(after)),
         triggers_(std::move(triggers)),
-        matcher_(grammar_->compiled) {
+        matcher_(grammar_->compiled),
+        allowed_(static_cast<std::size_t>(
+            xgrammar::GetBitmaskSize(grammar_->compiled.GetTokenizerInfo().GetVocabSize()))) {
     wait();
   }
 
   Result<void> apply(std::span<const Token> sequence, std::span<double> logits) const override {
     if (sequence.size() < prompt_) return {};
     const std::lock_guard lock(mutex_);
+    if (is_slow_) return slow();
     try {
+      const xgrammar_limit::TimeLimit limit(mask_time);
       follow(sequence.subspan(prompt_));
       if (!begin_ || *begin_ + accepted_ < known_.size() || matcher_.IsTerminated()) return {};
       mask(logits);
       return {};
+    } catch (const xgrammar_limit::TimeIsOver&) {
+      is_slow_ = true;  // the matcher's state is lost
+      return slow();
     } catch (const std::exception& failure) {
       return error(ErrorCode::internal, "grammar: {}", shown_reason(failure.what()));
     }
   }
 
  private:
-  /// Synchronizes the matcher with an answer's tokens.
+  static Result<void> slow() {
+    return error("the grammar takes longer than {} ms to tell which tokens may follow", mask_time.count());
+  }
+
+  /// Makes the matcher's state that of an answer's tokens.
   void follow(std::span<const Token> answer) const {
     const auto differs = std::ranges::mismatch(known_, answer).in1;
     const auto common = static_cast<std::size_t>(differs - known_.begin());
@@ -205,10 +228,8 @@ class GrammarRule final : public LogitRule {
   }
 
   void mask(std::span<double> logits) const {
-    const int vocabulary = grammar_->compiled.GetTokenizerInfo().GetVocabSize();
-    std::vector<std::int32_t> allowed(static_cast<std::size_t>(xgrammar::GetBitmaskSize(vocabulary)));
-    auto size = static_cast<std::int64_t>(allowed.size());
-    DLTensor bits{.data = allowed.data(),
+    auto size = static_cast<std::int64_t>(allowed_.size());
+    DLTensor bits{.data = allowed_.data(),
                   .device = {kDLCPU, 0},
                   .ndim = 1,
                   .dtype = xgrammar::GetBitmaskDLType(),
@@ -216,12 +237,37 @@ class GrammarRule final : public LogitRule {
                   .strides = nullptr,
                   .byte_offset = 0};
     if (!matcher_.FillNextTokenBitmask(&bits)) return;  // all tokens are allowed
-    for (std::size_t token = 0; token < logits.size(); ++token) {
-      const bool is_allowed = token / 32 < allowed.size() && (allowed[token / 32] >> (token % 32) & 1) != 0;
-      if (!is_allowed) logits[token] = -std::numeric_limits<double>::infinity();
+    for (std::size_t word = 0; word * word_bits < logits.size(); ++word) {
+      const auto allowed = word < allowed_.size() ? static_cast<std::uint32_t>(allowed_[word]) : 0U;
+      if (allowed == ~0U) continue;
+      const std::size_t first = word * word_bits;
+      forbid(allowed, logits.subspan(first, std::min(word_bits, logits.size() - first)));
     }
   }
 
+  /// Forbids those of up to 32 tokens whose bit is 0.
+  static void forbid(std::uint32_t allowed, std::span<double> logits) {
+    constexpr double forbidden = -std::numeric_limits<double>::infinity();
+    constexpr int few = 8;
+    if (const int kept = std::popcount(allowed); kept <= few) {
+      std::array<double, few> values{};
+      int count = 0;
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+        if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+          values[static_cast<std::size_t>(count++)] = logits[i];
+      std::ranges::fill(logits, forbidden);
+      count = 0;
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+        if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+          logits[i] = values[static_cast<std::size_t>(count++)];
+      return;
+    }
+    for (std::uint32_t rest = ~allowed; rest != 0; rest &= rest - 1)
+      if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
+        logits[i] = forbidden;
+  }
+
+  static constexpr std::size_t word_bits = 32;  // of allowed_
   std::shared_ptr<const Grammar> grammar_;
   const Tokenizer& tokenizer_;
   std::size_t prompt_;  // tokens
@@ -229,12 +275,14 @@ class GrammarRule final : public LogitRule {
   std::shared_ptr<const GrammarTriggers> triggers_;  // null: none
   // Results for the last sequence.
   mutable std::mutex mutex_;
-  mutable xgrammar::GrammarMatcher matcher_;  // after accepted_ tokens from begin_ on
-  mutable std::vector<Token> known_;          // tokens of the answer
-  mutable std::optional<std::size_t> mark_;   // end of the mark in known_
-  mutable std::string waiting_;               // text after the mark, if there are triggers
-  mutable std::optional<std::size_t> begin_;  // first token in known_ that the matcher accepts one by one
-  mutable std::size_t accepted_ = 0;          // less than all: the grammar excludes the next token
+  mutable xgrammar::GrammarMatcher matcher_;   // after accepted_ tokens behind begin_
+  mutable std::vector<std::int32_t> allowed_;  // a bit of each token
+  mutable std::vector<Token> known_;           // of the answer
+  mutable std::optional<std::size_t> mark_;    // where the mark has ended in known_
+  mutable std::string waiting_;                // text behind the mark, if there are triggers
+  mutable std::optional<std::size_t> begin_;   // of what the matcher accepts token by token, in known_
+  mutable bool is_slow_ = false;               // beyond mask_time, once and for all
+  mutable std::size_t accepted_ = 0;           // fewer than there are: the grammar excludes the others
 };
 
 }  // namespace

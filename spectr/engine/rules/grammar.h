@@ -41,8 +41,9 @@ class GrammarCompiler {
   static Result<std::unique_ptr<GrammarCompiler>> make(const Tokenizer& tokenizer, std::size_t vocabulary);
   virtual ~GrammarCompiler() = default;
 
-  /// Fails if the source is malformed or too large, has a keyword that could only be enforced in part, or
-  /// takes longer than ten seconds (ErrorCode::timeout).
+  /// Fails if the source is malformed or too large, has a keyword that would be kept in part only, or takes
+  /// longer than half a second of processor time. ErrorCode::timeout: it takes longer than ten seconds
+  /// because the machine is busy.
   virtual Result<std::shared_ptr<const Grammar>> compile(const Constraint& constraint) = 0;
 };
 

@@ -1,21 +1,27 @@
 #include "spectr/engine/rules/json_schema.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "spectr/base/names.h"
+#include "spectr/engine/rules/schema_parts.h"
+#include "spectr/engine/rules/schema_rewrite.h"
+#include "spectr/engine/rules/schema_values.h"
 
 namespace spectr {
 namespace {
 
-using Schema = nlohmann::json;
-
 constexpr std::size_t max_depth = 48;
 constexpr std::size_t max_schemas = 10'000;
-constexpr double max_count = 1000;  // bounded repetitions are expanded
+constexpr std::size_t max_pairs = 100'000;  // of schemas of oneOf
+constexpr std::size_t max_name = 1000;      // bytes of a property's name
+constexpr std::size_t max_chain = 100;      // of references that refer to nothing but a reference
+constexpr double max_count = 1000;          // a bounded repetition is written out
 
 constexpr std::string_view never[] = {"not",
                                       "if",
@@ -32,122 +38,75 @@ constexpr std::string_view never[] = {"not",
                                       "additionalItems"};
 constexpr std::string_view counts[] = {"minLength", "maxLength",     "minItems",
                                        "maxItems",  "minProperties", "maxProperties"};
-// Keywords that determine a schema on their own.
-constexpr std::string_view whole[] = {"$ref", "const", "enum", "anyOf", "oneOf", "allOf"};
-constexpr std::string_view assertions[] = {"properties",        "required",         "additionalProperties",
-                                           "patternProperties", "propertyNames",    "items",
-                                           "prefixItems",       "pattern",          "minLength",
-                                           "maxLength",         "minimum",          "maximum",
-                                           "exclusiveMinimum",  "exclusiveMaximum", "multipleOf",
-                                           "minItems",          "maxItems",         "minProperties",
-                                           "maxProperties",     "uniqueItems",      "unevaluatedProperties",
-                                           "unevaluatedItems"};
-constexpr std::string_view schemas_by_name[] = {"properties", "patternProperties", "$defs", "definitions"};
-constexpr std::string_view schemas_in_lists[] = {"anyOf", "oneOf", "allOf", "prefixItems"};
-constexpr std::string_view single_schemas[] = {"items", "additionalProperties", "propertyNames",
-                                               "unevaluatedProperties", "unevaluatedItems"};
 
-/// Returns a member of an object; null if it is not an object or has no such member.
-const Schema* member(const Schema& schema, std::string_view name) {
-  const auto found = schema.is_object() ? schema.find(name) : schema.end();
-  return schema.is_object() && found != schema.end() ? &*found : nullptr;
-}
+constexpr std::span<const std::string_view> assertions[] = {scalar_keywords, object_keywords, array_keywords};
 
-/// Returns the types of a schema; empty: any.
-std::set<std::string> types_of(const Schema& schema) {
-  std::set<std::string> types;
-  const Schema* type = member(schema, "type");
-  if (type == nullptr) return types;
-  for (const Schema& one : type->is_array() ? *type : Schema::array({*type}))
-    if (one.is_string()) types.insert(one.get<std::string>());
-  if (types.contains("number")) types.insert("integer");
-  return types;
-}
-
-/// Returns the values that a schema lists; null if it lists none.
-const Schema* listed(const Schema& schema, Schema& storage) {
-  if (const Schema* value = member(schema, "const")) return &(storage = Schema::array({*value}));
-  const Schema* values = member(schema, "enum");
-  return values != nullptr && values->is_array() ? values : nullptr;
-}
-
-template <class Values>
-bool are_disjoint(const Values& a, const Values& b) {
-  return std::none_of(a.begin(), a.end(),
-                      [&b](const auto& one) { return std::find(b.begin(), b.end(), one) != b.end(); });
-}
-
-bool requires_property(const Schema& schema, const std::string& name) {
-  const Schema* required = member(schema, "required");
-  return required != nullptr && required->is_array() &&
-         std::find(required->begin(), required->end(), Schema(name)) != required->end();
-}
-
-/// True if no value fits both schemas: their types are disjoint, or their listed values are, or those of a
-/// property that both require.
-bool exclude_each_other(const Schema& a, const Schema& b) {
-  Schema of_a, of_b;
-  const Schema *values_a = listed(a, of_a), *values_b = listed(b, of_b);
-  if (values_a != nullptr && values_b != nullptr) return are_disjoint(*values_a, *values_b);
-  const std::set<std::string> types_a = types_of(a), types_b = types_of(b);
-  if (!types_a.empty() && !types_b.empty() && are_disjoint(types_a, types_b)) return true;
-  const Schema *properties_a = member(a, "properties"), *properties_b = member(b, "properties");
-  if (properties_a == nullptr || properties_b == nullptr || !properties_a->is_object()) return false;
-  if (types_a != std::set<std::string>{"object"} || types_b != types_a) return false;
-  for (const auto& [name, property] : properties_a->items()) {
-    const Schema* other = member(*properties_b, name);
-    if (other == nullptr || !requires_property(a, name) || !requires_property(b, name)) continue;
-    values_a = listed(property, of_a);
-    values_b = listed(*other, of_b);
-    if (values_a != nullptr && values_b != nullptr && are_disjoint(*values_a, *values_b)) return true;
-  }
-  return false;
+/// Whether numbers of a value are integers that the compiler would round.
+bool has_large_integer(const Schema& value) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() > most;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), has_large_integer);
 }
 
 class Checker {
  public:
   explicit Checker(std::string_view field) : field_(field) {}
 
-  Result<void> check(const Schema& schema, const std::string& place, std::size_t depth) {
-    if (depth > max_depth) return error("'{}' is nested deeper than {} schemas", field_, max_depth);
-    if (++schemas_ > max_schemas) return error("'{}' has more than {} schemas", field_, max_schemas);
-    if (!schema.is_object()) return {};  // true, false, or an error of the compiler
-    SPECTR_TRY_VOID(check_keywords(schema, place));
-    for (const std::string_view name : schemas_by_name) {
-      const Schema* all = member(schema, name);
-      if (all == nullptr || !all->is_object()) continue;
-      for (const auto& [key, one] : all->items())
-        SPECTR_TRY_VOID(check(one, fmt::format("{}/{}/{}", place, name, key), depth + 1));
+  Result<void> check(const Schema& schema) {
+    SPECTR_TRY_VOID(visit(schema, "", 0));
+    std::set<const Schema*> known;
+    for (const auto& [one, place] : schemas_) known.insert(one);
+    for (const auto& [one, place] : schemas_) {
+      const Schema* reference = member(*one, "$ref");
+      if (reference == nullptr || !reference->is_string()) continue;
+      const auto& text = reference->get_ref<const std::string&>();
+      if (!text.starts_with('#')) return refuse("$ref", place, "must refer to the schema itself (#…)");
+      const Schema* target = referred_part(schema, text);
+      std::size_t links = 0;
+      for (const Schema* next = target; next != nullptr && links <= max_chain; ++links) {
+        const Schema* further = member(*next, "$ref");
+        if (further == nullptr || !further->is_string()) break;
+        next = referred_part(schema, further->get_ref<const std::string&>());
+      }
+      if (links > max_chain && !endless_schema(schemas_))
+        return refuse("$ref", place, fmt::format("begins a chain of more than {} references", max_chain));
+      if (!known.contains(target))
+        return refuse("$ref", place,
+                      fmt::format("refers to '{}', which is not a schema of it", escape(text, max_shown)));
     }
-    for (const std::string_view name : schemas_in_lists) {
-      const Schema* all = member(schema, name);
-      if (all == nullptr || !all->is_array()) continue;
-      for (std::size_t i = 0; i < all->size(); ++i)
-        SPECTR_TRY_VOID(check((*all)[i], fmt::format("{}/{}/{}", place, name, i), depth + 1));
-    }
-    for (const std::string_view name : single_schemas) {
-      if (const Schema* one = member(schema, name))
-        SPECTR_TRY_VOID(check(*one, fmt::format("{}/{}", place, name), depth + 1));
-    }
+    if (const auto place = endless_schema(schemas_))
+      return error("'{}': no finite value fits the schema at '{}', which needs itself", field_,
+                   shown(*place));
     return {};
   }
 
  private:
   Result<void> refuse(std::string_view keyword, const std::string& place, std::string_view why) const {
-    constexpr std::size_t max_shown = 200;
-    return error("'{}': '{}' at '{}' {}", field_, keyword, escape(place.empty() ? "/" : place, max_shown),
-                 why);
+    return error("'{}': '{}' at '{}' {}", field_, keyword, shown(place), why);
   }
 
-  Result<void> check_keywords(const Schema& schema, const std::string& place) const {
+  static std::string shown(const std::string& place) {
+    return escape(place.empty() ? "/" : place, max_shown);
+  }
+
+  Result<void> visit(const Schema& schema, const std::string& place, std::size_t depth) {
+    if (depth > max_depth) return error("'{}' is nested deeper than {} schemas", field_, max_depth);
+    if (schemas_.size() >= max_schemas) return error("'{}' has more than {} schemas", field_, max_schemas);
+    schemas_.emplace_back(&schema, place);
+    if (!schema.is_object()) return {};  // true, false, or what the compiler names
+    SPECTR_TRY_VOID(check_keywords(schema, place));
+    return for_each_part(schema, [&](const Schema& part, std::string_view keyword, const std::string& key) {
+      return visit(part, fmt::format("{}/{}{}{}", place, keyword, key.empty() ? "" : "/", key), depth + 1);
+    });
+  }
+
+  Result<void> check_keywords(const Schema& schema, const std::string& place) {
     for (const std::string_view name : never)
       if (schema.contains(name)) return refuse(name, place, "is not supported");
     if (const Schema* unique = member(schema, "uniqueItems"); unique != nullptr && *unique != false)
       return refuse("uniqueItems", place, "is not supported");
-    if (const Schema* ref = member(schema, "$ref"); ref != nullptr && ref->is_string()) {
-      if (!ref->get_ref<const std::string&>().starts_with('#'))
-        return refuse("$ref", place, "must refer to the schema itself (#…)");
-    }
+    if (!place.empty() && schema.contains("$id"))
+      return refuse("$id", place, "is supported at the top alone");
     if (schema.contains("multipleOf") && types_of(schema) != std::set<std::string>{"integer"})
       return refuse("multipleOf", place, "is supported for the type integer alone");
     for (const std::string_view name : counts) {
@@ -157,33 +116,104 @@ class Checker {
     }
     if (const Schema* all = member(schema, "allOf"); all != nullptr && all->is_array() && all->size() > 1)
       return refuse("allOf", place, "with several schemas is not supported");
+    if (const Schema* type = member(schema, "type"); type != nullptr && type->is_array() && type->empty())
+      return refuse("type", place, "lists no type");
+    for (const char* name : {"const", "enum"}) {
+      const Schema* values = member(schema, name);
+      if (values != nullptr && has_large_integer(*values))
+        return refuse(name, place, "has an integer beyond 64 bits");
+    }
     SPECTR_TRY_VOID(check_combination(schema, place));
+    SPECTR_TRY_VOID(check_object(schema, place));
     return check_exclusive(schema, place);
   }
 
-  /// Refuses keywords that would be ignored next to one that determines the schema.
+  /// Refuses keywords of objects that are kept only if other properties are excluded, or that change what
+  /// the listed ones mean.
+  Result<void> check_object(const Schema& schema, const std::string& place) const {
+    if (const Schema* properties = member(schema, "properties");
+        properties != nullptr && properties->is_object()) {
+      for (const auto& [name, one] : properties->items())
+        if (name.size() > max_name)
+          return refuse(
+              "properties", place,
+              fmt::format("has a name of {} bytes, at most {} are supported", name.size(), max_name));
+    }
+    const Schema *others = member(schema, "additionalProperties"), *names = member(schema, "propertyNames");
+    const bool is_closed = others != nullptr && *others == false;
+    const Schema* patterns = member(schema, "patternProperties");
+    if (patterns != nullptr &&
+        (!is_closed || patterns->size() > 1 || schema.contains("properties") || names != nullptr))
+      return refuse(
+          "patternProperties", place,
+          "is supported with one pattern, beside 'additionalProperties': false, and without 'properties'");
+    if (names != nullptr && (is_closed || schema.contains("properties")))
+      return refuse("propertyNames", place, "is supported only if all properties are additional");
+    if (names != nullptr && !describes_names(*names))
+      return refuse("propertyNames", place, "must be a schema of the type string");
+    // A name may come twice among those that are not listed, which counts once.
+    const Schema* least = member(schema, "minProperties");
+    if (least != nullptr && (!is_closed || patterns != nullptr) && *least != 0 && *least != 1)
+      return refuse(
+          "minProperties", place,
+          "is supported up to the required properties, beside 'additionalProperties': false, or as 1");
+    return {};
+  }
+
+  static bool describes_names(const Schema& names) {
+    const auto is_text = [](const Schema& value) { return value.is_string(); };
+    if (const Schema* value = member(names, "const")) return value->is_string();
+    if (const Schema* values = member(names, "enum"))
+      return values->is_array() && std::all_of(values->begin(), values->end(), is_text);
+    for (const std::string_view name : whole_keywords)
+      if (names.contains(name)) return false;
+    return names.is_object() &&
+           (types_of(names) == std::set<std::string>{"string"} || !names.contains("type"));
+  }
+
+  /// Refuses keywords that would be ignored next to one that decides.
   Result<void> check_combination(const Schema& schema, const std::string& place) const {
     const auto decides =
-        std::ranges::find_if(whole, [&](std::string_view name) { return schema.contains(name); });
-    if (decides == std::end(whole)) return {};
-    for (const std::string_view name : whole)
+        std::ranges::find_if(whole_keywords, [&](std::string_view name) { return schema.contains(name); });
+    if (decides == std::end(whole_keywords)) return check_type(schema, place);
+    for (const std::string_view name : whole_keywords)
       if (name != *decides && schema.contains(name))
         return refuse(name, place, fmt::format("beside '{}' is not supported", *decides));
-    for (const std::string_view name : assertions)
-      if (schema.contains(name))
-        return refuse(name, place, fmt::format("beside '{}' is not supported", *decides));
+    for (const auto& names : assertions) {
+      for (const std::string_view name : names)
+        if (schema.contains(name))
+          return refuse(name, place, fmt::format("beside '{}' is not supported", *decides));
+    }
     const Schema* branches = member(schema, *decides);
     if (!schema.contains("type") || *decides == "const" || *decides == "enum") return {};
-    // A type next to branches that all have their own types is redundant.
-    const auto has_type = [](const Schema& branch) { return !types_of(branch).empty(); };
+    // A type beside branches that all have one of its own says nothing new.
+    std::set<std::string> types = types_of(schema);
+    const auto has_type = [&types](const Schema& branch) {
+      const std::set<std::string> own = types_of(branch);
+      return !own.empty() && std::ranges::includes(types, own);
+    };
     if (branches->is_array() && std::all_of(branches->begin(), branches->end(), has_type)) return {};
     return refuse("type", place, fmt::format("beside '{}' is not supported", *decides));
   }
 
-  /// oneOf is compiled as anyOf, which is equivalent if no value fits two schemas.
-  Result<void> check_exclusive(const Schema& schema, const std::string& place) const {
+  /// Refuses keywords that say something about values of some types, while the schema does not name its own.
+  Result<void> check_type(const Schema& schema, const std::string& place) const {
+    if (schema.contains("type") || place.ends_with("/propertyNames")) return {};
+    for (const auto& names : assertions) {
+      for (const std::string_view name : names)
+        if (schema.contains(name)) return refuse(name, place, "needs a 'type' beside it");
+    }
+    return {};
+  }
+
+  /// oneOf is compiled as anyOf, which is the same where no value fits two schemas.
+  Result<void> check_exclusive(const Schema& schema, const std::string& place) {
     const Schema* branches = member(schema, "oneOf");
     if (branches == nullptr || !branches->is_array()) return {};
+    pairs_ += branches->size() * branches->size() / 2;
+    if (pairs_ > max_pairs)
+      return refuse("oneOf", place,
+                    fmt::format("makes more than {} pairs to compare: use 'anyOf'", max_pairs));
     for (std::size_t i = 0; i < branches->size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (!exclude_each_other((*branches)[i], (*branches)[j]))
@@ -193,19 +223,22 @@ class Checker {
     return {};
   }
 
+  static constexpr std::size_t max_shown = 200;  // characters of a place
   std::string_view field_;
-  std::size_t schemas_ = 0;
+  PlacedSchemas schemas_;
+  std::size_t pairs_ = 0;  // of schemas of oneOf, compared
 };
 
 }  // namespace
 
-Result<void> check_json_schema(const std::string& schema, std::string_view field) {
-  // Too deep nesting of any kind is refused before anything recurses.
+Result<std::string> exact_json_schema(const std::string& schema, std::string_view field, SchemaStyle style) {
+  // Deeper nesting than that of schemas is refused before anything recurses.
   std::size_t depth = 0;
   bool is_too_deep = false;
-  const auto parsed = Schema::parse(
+  using Ordered = nlohmann::ordered_json;
+  auto parsed = Ordered::parse(
       schema,
-      [&](int level, Schema::parse_event_t, Schema&) {
+      [&](int level, Ordered::parse_event_t, Ordered&) {
         depth = std::max(depth, static_cast<std::size_t>(level));
         is_too_deep = is_too_deep || depth > 4 * max_depth;
         return !is_too_deep;
@@ -215,7 +248,10 @@ Result<void> check_json_schema(const std::string& schema, std::string_view field
   if (parsed.is_discarded()) return error("'{}' is not JSON", field);
   if (!parsed.is_object() && !parsed.is_boolean())
     return error("'{}' must be a JSON schema, an object or true", field);
-  return Checker(field).check(parsed, "", 0);
+  SPECTR_TRY_VOID(rewrite_schema(parsed, field, style));
+  SPECTR_TRY_VOID(Checker(field).check(Schema(parsed)));
+  rewrite_exclusive(parsed);
+  return parsed.dump();
 }
 
 }  // namespace spectr

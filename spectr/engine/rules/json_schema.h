@@ -7,9 +7,18 @@
 
 namespace spectr {
 
-/// Checks that a grammar of this JSON schema can allow exactly what the schema does, up to the order of keys
-/// and white space. Fails, with name and place, for keywords that would be ignored or enforced in part only,
-/// and for schemas that are too deep or too large. `field` names the schema.
-Result<void> check_json_schema(const std::string& schema, std::string_view field);
+/// How the grammar of a schema is written.
+enum class SchemaStyle {
+  json,  ///< JSON
+  tags,  ///< strings without quotes between tags: patterns match a text as a whole, as they are
+};
+
+/// Returns a schema whose grammar allows exactly what `schema` does, up to the order of keys, white space and
+/// the spelling of numbers. Keywords that the compiler would ignore are expressed by others. Fails, by name
+/// and place, for those that would be ignored or kept in part, for schemas that no finite value fits, and for
+/// schemas that are too deep or too large. `field` names the schema. Cost: linear in the size of the schema,
+/// but for `oneOf`, whose schemas are compared in pairs.
+Result<std::string> exact_json_schema(const std::string& schema, std::string_view field,
+                                      SchemaStyle style = SchemaStyle::json);
 
 }  // namespace spectr

@@ -5,6 +5,8 @@
 
 #include "earley_parser.h"
 
+#include <xgrammar_limit.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -124,6 +126,7 @@ void EarleyParser::PopLastStates(int32_t cnt) {
 }
 
 void EarleyParser::Complete(const ParserState& state, bool debug_print, bool marker_present) {
+  xgrammar_limit::step();
   // Record capture and hidden-span events. This is only enabled during definitive advances;
   // speculative completions (mask computation, lookahead) never record events.
   if (capture_recording_ && RuleNeedsCaptureEvent(state.rule_id)) {
@@ -345,6 +348,7 @@ std::pair</* scanable */ bool, /* completable */ bool> EarleyParser::Predict(
 }
 
 void EarleyParser::Scan(const ParserState& state, const uint8_t ch) {
+  xgrammar_limit::step();
   XGRAMMAR_DCHECK(state.rule_id == -1 || grammar_->per_rule_fsms[state.rule_id].has_value());
   if (state.rule_id == -1) {
     const auto& cur_rule = grammar_->GetGrammarExpr(state.sequence_id);
@@ -386,6 +390,7 @@ void EarleyParser::Scan(const ParserState& state, const uint8_t ch) {
   to the history_states[0], and perform prediction and completion on the initial state.
 */
 bool EarleyParser::Advance(const uint8_t ch, bool debug_print) {
+  xgrammar_limit::step();
   // Initialize the containers.
   XGRAMMAR_DCHECK(tmp_process_state_queue_.empty())
       << "The tmp_process_state_queue_ should be empty before the scan.";

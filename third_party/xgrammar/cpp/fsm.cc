@@ -4,6 +4,8 @@
  */
 #include "fsm.h"
 
+#include <xgrammar_limit.h>
+
 #include <picojson.h>
 
 #include <algorithm>
@@ -237,11 +239,13 @@ class FSM::Impl : public FSMImplBase<std::vector<std::vector<FSMEdge>>> {
   ) const;
 
   int AddState() {
+    xgrammar_limit::step();
     edges_.emplace_back();
     return edges_.size() - 1;
   }
 
   void AddEdge(int from, int to, int32_t min, int32_t max) {
+    xgrammar_limit::step();
     XGRAMMAR_DCHECK(from < static_cast<int>(edges_.size()));
     edges_[from].push_back({min, max, to});
   }
@@ -1062,11 +1066,14 @@ FSMWithStartEnd FSMWithStartEnd::Plus() const {
 }
 
 FSMWithStartEnd FSMWithStartEnd::Optional() const {
-  FSM fsm = fsm_.Copy();
-  if (!ends_.empty()) {
-    fsm.AddEpsilonEdge(start_, ends_.front());
-  }
-  return FSMWithStartEnd(fsm, start_, ends_);
+  // A fresh accepting start state: an edge to an end state would also allow what follows it, such
+  // as further rounds of a repetition that ends there.
+  FSMWithStartEnd result = Copy();
+  int new_start = result.GetFsm().AddState();
+  result.GetFsm().AddEpsilonEdge(new_start, start_);
+  result.SetStartState(new_start);
+  result.AddEndState(new_start);
+  return FSMWithStartEnd(result.GetFsm(), new_start, result.GetEnds());
 }
 
 Result<FSMWithStartEnd> FSMWithStartEnd::Not(int max_result_num_states) const {

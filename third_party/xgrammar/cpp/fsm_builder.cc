@@ -372,11 +372,18 @@ void AddCodepointRangesToFSM(
     if (low <= kMax1ByteUnicode) {
       fsm->AddEdge(from, to, low, std::min<uint32_t>(high, kMax1ByteUnicode));
     }
-    if (high > kMax1ByteUnicode) {
-      uint32_t multi_byte_low = std::max<uint32_t>(low, kMax1ByteUnicode + 1);
-      AddPackedUTF8RangeEdges(
-          *fsm, from, to, CodepointToPackedUTF8(multi_byte_low), CodepointToPackedUTF8(high)
-      );
+    // Each width of UTF-8 has its own edges, and surrogates have none: no overlong or invalid
+    // bytes are accepted.
+    constexpr CodepointRange widths[] = {
+        {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}
+    };
+    for (const auto& [width_begin, width_end] : widths) {
+      const uint32_t begin = std::max(low, width_begin), end = std::min(high, width_end);
+      if (begin <= end) {
+        AddPackedUTF8RangeEdges(
+            *fsm, from, to, CodepointToPackedUTF8(begin), CodepointToPackedUTF8(end)
+        );
+      }
     }
   }
 }

@@ -5,6 +5,8 @@
 
 #include "grammar_builder.h"
 
+#include <xgrammar_limit.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -56,6 +58,7 @@ Grammar GrammarBuilder::Get(int32_t root_rule_id) {
 }
 
 int32_t GrammarBuilder::AddGrammarExpr(const GrammarExpr& grammar_expr) {
+  xgrammar_limit::step();
   // Offsets into grammar_expr_data_ are stored as int32.
   XGRAMMAR_CHECK(
       grammar_->grammar_expr_data_.size() + 2 + grammar_expr.data_len <=
@@ -244,6 +247,7 @@ GrammarBuilder::GrammarExpr GrammarBuilder::GetGrammarExpr(int32_t grammar_expr_
 }
 
 int32_t GrammarBuilder::AddRule(const Rule& rule) {
+  xgrammar_limit::step();
   EnsureRuleNameMap();
   int32_t id = static_cast<int32_t>(grammar_->rules_.size());
   grammar_->rules_.push_back(rule);

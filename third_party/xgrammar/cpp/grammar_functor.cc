@@ -1446,12 +1446,14 @@ void GrammarFSMBuilderImpl::AddCharacterRange(int from, int to, uint32_t min, ui
 void GrammarFSMBuilderImpl::AddCodepointRange(int from, int to, uint32_t low, uint32_t high) {
   // Do not bridge UTF-8 widths with the packed-byte range helper: its historical minimum
   // byte sequences include overlong encodings (e.g. C0 80), which are not codepoints.
-  constexpr uint32_t width_ends[] = {0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
-  for (uint32_t width_end : width_ends) {
-    if (low <= high && low <= width_end) {
-      auto end = std::min(high, width_end);
-      AddCharacterRange(from, to, CodepointToPackedUTF8(low), CodepointToPackedUTF8(end));
-      low = end + 1;
+  // Surrogates are left out: they have no encoding in UTF-8.
+  constexpr std::pair<uint32_t, uint32_t> widths[] = {
+      {0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}
+  };
+  for (const auto& [width_begin, width_end] : widths) {
+    const uint32_t begin = std::max(low, width_begin), end = std::min(high, width_end);
+    if (begin <= end) {
+      AddCharacterRange(from, to, CodepointToPackedUTF8(begin), CodepointToPackedUTF8(end));
     }
   }
 }

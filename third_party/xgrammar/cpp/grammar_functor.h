@@ -15,6 +15,8 @@
 #include <string>
 
 #include "compiled_grammar_impl.h"
+
+#include <xgrammar_limit.h>
 #include "grammar_builder.h"
 #include "grammar_impl.h"
 #include "support/utils.h"
@@ -128,6 +130,7 @@ class GrammarFunctor {
 
   /*! \brief Visit a GrammarExpr. Dispatch to the corresponding Visit function. */
   virtual T VisitExpr(const GrammarExpr& grammar_expr) {
+    xgrammar_limit::step();
     switch (grammar_expr.type) {
       case GrammarExprType::kSequence:
         return VisitSequence(grammar_expr);

@@ -5,6 +5,8 @@
  */
 #include "json_schema_converter.h"
 
+#include <xgrammar_limit.h>
+
 #include <picojson.h>
 
 #include <algorithm>
@@ -33,6 +35,7 @@
 #include "grammar_functor.h"
 #include "json_schema_converter_ext.h"
 #include "regex_converter.h"
+#include "support/encoding.h"
 #include "support/json_parse.h"
 #include "support/logging.h"
 
@@ -2054,6 +2057,7 @@ int32_t JSONSchemaConverter::Unsatisfiable() {
 }
 
 int32_t JSONSchemaConverter::ByteString(const std::string& value) {
+  xgrammar_limit::step();
   auto it = byte_string_expr_ids_.find(value);
   if (it != byte_string_expr_ids_.end()) {
     return it->second;
@@ -2072,6 +2076,7 @@ int32_t JSONSchemaConverter::TagDispatch(
 }
 
 int32_t JSONSchemaConverter::RuleRef(int32_t rule_id) {
+  xgrammar_limit::step();
   auto it = rule_ref_expr_ids_.find(rule_id);
   if (it != rule_ref_expr_ids_.end()) {
     return it->second;
@@ -2213,19 +2218,47 @@ int32_t JSONSchemaConverter::BuildTrieBody(const TrieNode& node, const std::stri
   std::vector<CharacterClassElement> excluded = {
       {0, 0x1f}, {'"', '"'}, {'\\', '\\'}, {'\r', '\r'}, {'\n', '\n'}
   };
+  const TrieNode* escaped = nullptr;
   for (const auto& [character, child] : node.children) {
-    static_cast<void>(child);
     excluded.push_back({character, character});
+    if (character == '\\') escaped = &child;
   }
   choices.push_back(Sequence({builder_.AddCharacterClass(excluded, true), RuleRef(kBasicStringSub)})
   );
-  choices.push_back(Sequence({ByteString("\\"), RuleRef(kBasicEscape), RuleRef(kBasicStringSub)}));
+  choices.push_back(Sequence({ByteString("\\"), BuildTrieEscape(escaped, rule_name)}));
   for (const auto& [character, child] : node.children) {
-    choices.push_back(Sequence(
-        {ByteString(std::string(1, static_cast<char>(character))), BuildTrieBody(child, rule_name)}
-    ));
+    if (character == '\\') continue;
+    choices.push_back(Sequence({ByteString(CharToUTF8(character)), BuildTrieBody(child, rule_name)})
+    );
   }
   return Choice(choices);
+}
+
+/*!
+ * \brief What follows a backslash where a key may still become a property name. Only escapes that
+ * are the sole spelling of their character, so that no name is spelled in another way. \p node is
+ * null if no name continues with an escape.
+ */
+int32_t JSONSchemaConverter::BuildTrieEscape(const TrieNode* node, const std::string& rule_name) {
+  std::vector<CharacterClassElement> free;
+  std::vector<int32_t> choices;
+  for (const char character : {'"', '\\', 'b', 'f', 'n', 'r', 't'}) {
+    if (node == nullptr || node->children.count(character) == 0) {
+      free.push_back({character, character});
+    }
+  }
+  if (!free.empty()) {
+    choices.push_back(Sequence({builder_.AddCharacterClass(free), RuleRef(kBasicStringSub)}));
+  }
+  if (node != nullptr) {
+    for (const auto& [character, child] : node->children) {
+      // A control character that is spelled \\u00XX: the key leaves the name behind its digits.
+      if (character == 'u') continue;
+      choices.push_back(Sequence({ByteString(CharToUTF8(character)), BuildTrieBody(child, rule_name)})
+      );
+    }
+  }
+  return choices.empty() ? Unsatisfiable() : Choice(choices);
 }
 
 int32_t JSONSchemaConverter::GetKeyPatternExcluding(
@@ -2247,11 +2280,12 @@ int32_t JSONSchemaConverter::GetKeyPatternExcluding(
   }
 
   // Build trie from property names
-  // TODO(linzhang): The trie only excludes the literal unescaped spelling of each property name.
   TrieNode root;
   for (const auto& prop : properties) {
     TrieNode* cur = &root;
-    for (unsigned char c : prop.name) {
+    // The name as FormatPropertyKey() spells it, without quotes.
+    const std::string spelled = picojson::value(prop.name).serialize();
+    for (TCodepoint c : ParseUTF8(spelled.substr(1, spelled.size() - 2).c_str())) {
       cur = &cur->children[c];
     }
     cur->is_terminal = true;
@@ -2383,6 +2417,10 @@ int32_t JSONSchemaConverter::RegexExpression(
     }
   }
 
+  if (json_string) {
+    // The conversion to a grammar would allow characters that JSON has only as escapes.
+    XGRAMMAR_LOG(FATAL) << "The pattern \"" << regex << "\" is not supported in a JSON string";
+  }
   // Keep regex conversion independent. Only the uncommon fallback path converts its existing
   // EBNF result to a subgrammar; the JSON Schema rule graph itself is still built directly.
   return AddSubGrammar(Grammar::FromEBNF(RegexToEBNF(regex)));
@@ -3554,6 +3592,7 @@ SchemaSpecPtr JSONSchemaConverter::ResolveRefRejectingCycles(
   std::vector<std::string> chain{spec.uri};
   SchemaSpecPtr target = resolved;
   while (const auto* next_ref = std::get_if<RefSpec>(&target->spec)) {
+    xgrammar_limit::step();
     bool seen = std::find(chain.begin(), chain.end(), next_ref->uri) != chain.end();
     chain.push_back(next_ref->uri);
     if (seen) {

@@ -541,9 +541,10 @@ class JSONSchemaConverter {
   // Trie over property names, for key patterns that exclude specific properties
   struct TrieNode {
     bool is_terminal = false;
-    std::map<uint8_t, TrieNode> children;
+    std::map<int32_t, TrieNode> children;  // by code point of the name as JSON spells it
   };
   int32_t BuildTrieBody(const TrieNode& node, const std::string& rule_name);
+  int32_t BuildTrieEscape(const TrieNode* node, const std::string& rule_name);
 
   // Reused grammar expression ids
   std::optional<int32_t> empty_expr_id_;

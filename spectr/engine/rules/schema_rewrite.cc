@@ -1,0 +1,195 @@
+#include "spectr/engine/rules/schema_rewrite.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "spectr/base/names.h"
+#include "spectr/engine/rules/schema_parts.h"
+#include "spectr/engine/rules/schema_pattern.h"
+
+namespace spectr {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+bool has_one_of(const Ordered& schema, std::span<const std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return schema.contains(name); });
+}
+
+void rename(Ordered& schema, const char* from, const char* to) {
+  Ordered value = std::move(schema[from]);
+  schema.erase(from);
+  if (!schema.contains(to)) schema[to] = std::move(value);
+}
+
+class Rewriter {
+ public:
+  Rewriter(std::string_view field, SchemaStyle style) : field_(field), style_(style) {}
+
+  Result<void> rewrite(Ordered& schema) {
+    if (!schema.is_object()) return {};
+    drop_repeated_types(schema);
+    if (const Ordered* format = member(schema, "format");
+        format != nullptr && !(format->is_string() && is_known_format(format->get_ref<const std::string&>())))
+      schema.erase("format");  // an annotation
+    // No schema within it or beside it evaluates anything: such combinations are refused.
+    if (schema.contains("unevaluatedProperties"))
+      rename(schema, "unevaluatedProperties", "additionalProperties");
+    if (schema.contains("unevaluatedItems")) rename(schema, "unevaluatedItems", "items");
+    if (!has_one_of(schema, whole_keywords)) {
+      name_type(schema);
+      SPECTR_TRY_VOID(require_listed(schema));
+      shorten_prefix(schema);
+      SPECTR_TRY_VOID(match_whole(schema));
+    }
+    SPECTR_TRY_VOID(keep_values_of_type(schema));
+    return for_each_part(
+        schema, [this](Ordered& part, std::string_view, const std::string&) { return rewrite(part); });
+  }
+
+ private:
+  static void drop_repeated_types(Ordered& schema) {
+    Ordered* types = member(schema, "type");
+    if (types == nullptr || !types->is_array()) return;
+    Ordered kept = Ordered::array();
+    for (const Ordered& type : *types)
+      if (std::find(kept.begin(), kept.end(), type) == kept.end()) kept.push_back(type);
+    *types = std::move(kept);
+  }
+
+  static void name_type(Ordered& schema) {
+    if (schema.contains("type")) return;
+    const bool is_object = has_one_of(schema, object_keywords), is_array = has_one_of(schema, array_keywords);
+    if (is_object != is_array) schema["type"] = is_object ? "object" : "array";
+  }
+
+  /// Lists required properties, and leaves out empty lists and limits that say nothing.
+  Result<void> require_listed(Ordered& schema) const {
+    for (const char* name : {"properties", "patternProperties"}) {
+      const Ordered* all = member(schema, name);
+      if (all != nullptr && all->is_object() && all->empty()) schema.erase(name);
+    }
+    if (const Ordered* names = member(schema, "propertyNames"); names != nullptr && *names == true)
+      schema.erase("propertyNames");
+    const Ordered* required = member(schema, "required");
+    if (required == nullptr || !required->is_array()) return {};
+    const Ordered* others = member(schema, "additionalProperties");
+    const Ordered other = others != nullptr ? *others : Ordered(true);
+    if (const Ordered* least = member(schema, "minProperties");
+        least != nullptr && least->is_number_unsigned() && least->get<std::size_t>() <= required->size()) {
+      const std::set<Ordered> names(required->begin(), required->end());
+      if (least->get<std::size_t>() <= names.size()) schema.erase("minProperties");
+    }
+    const Ordered names = *member(schema, "required");
+    for (const Ordered& name : names) {
+      if (!name.is_string()) return error("'{}': 'required' must list names", field_);
+      const auto& text = name.get_ref<const std::string&>();
+      if (const Ordered* properties = member(schema, "properties");
+          properties != nullptr && properties->contains(text))
+        continue;
+      if (other == false || schema.contains("patternProperties") || schema.contains("propertyNames"))
+        return error("'{}': 'required' names '{}', which is not among the 'properties'", field_,
+                     escape(text, 100));
+      schema["properties"][text] = other;
+    }
+    return {};
+  }
+
+  /// Elements of arrays that are longer than `maxItems` never are.
+  static void shorten_prefix(Ordered& schema) {
+    Ordered* prefix = member(schema, "prefixItems");
+    if (prefix == nullptr || !prefix->is_array()) return;
+    for (Ordered& one : *prefix)
+      if (one == true) one = Ordered::object();
+    const Ordered* most = member(schema, "maxItems");
+    if (most != nullptr && most->is_number_unsigned() && most->get<std::size_t>() < prefix->size()) {
+      prefix->erase(prefix->begin() + most->get<std::ptrdiff_t>(), prefix->end());
+      schema["items"] = false;
+    }
+    if (schema["prefixItems"].empty()) schema.erase("prefixItems");
+  }
+
+  /// Patterns and formats become patterns that match a text as a whole.
+  Result<void> match_whole(Ordered& schema) const {
+    Ordered* format = member(schema, "format");
+    Ordered* pattern = member(schema, "pattern");
+    if (format != nullptr) {
+      for (const char* other : {"pattern", "minLength", "maxLength"})
+        if (schema.contains(other))
+          return error("'{}': '{}' beside 'format' is not supported", field_, other);
+    }
+    if (style_ == SchemaStyle::tags) return {};
+    if (format != nullptr) {
+      if (const auto made = format_pattern(format->get_ref<const std::string&>())) {
+        schema.erase("format");
+        schema["pattern"] = *made;
+        pattern = &schema["pattern"];
+      }
+    }
+    if (pattern != nullptr && pattern->is_string()) {
+      for (const char* other : {"minLength", "maxLength"})
+        if (schema.contains(other))
+          return error("'{}': '{}' beside 'pattern' is not supported", field_, other);
+      SPECTR_TRY(*pattern, whole(pattern->get_ref<const std::string&>()));
+    }
+    Ordered* by_pattern = member(schema, "patternProperties");
+    if (by_pattern == nullptr || !by_pattern->is_object()) return {};
+    Ordered made = Ordered::object();
+    for (auto it = by_pattern->begin(); it != by_pattern->end(); ++it) {
+      SPECTR_TRY(const std::string key, whole(it.key()));
+      made[key] = std::move(it.value());
+    }
+    *by_pattern = std::move(made);
+    return {};
+  }
+
+  Result<std::string> whole(const std::string& pattern) const {
+    const auto made = whole_pattern(pattern);
+    if (!made)
+      return error("'{}': the pattern '{}' {}, which is not supported", field_, escape(pattern, 100),
+                   made.error());
+    return *made;
+  }
+
+  Result<void> keep_values_of_type(Ordered& schema) const {
+    const Ordered* type = member(schema, "type");
+    if (type == nullptr) return {};
+    const auto refuse = [&](const char* keyword) {
+      return error("'{}': '{}' has no value of the type {}", field_, keyword, type->dump());
+    };
+    if (const Ordered* value = member(schema, "const"); value != nullptr && !is_of_type(*value, *type))
+      return refuse("const");
+    Ordered* values = member(schema, "enum");
+    if (values == nullptr || !values->is_array()) return {};
+    Ordered kept = Ordered::array();
+    for (Ordered& value : *values)
+      if (is_of_type(value, *type)) kept.push_back(std::move(value));
+    if (kept.empty()) return refuse("enum");
+    *values = std::move(kept);
+    return {};
+  }
+
+  std::string_view field_;
+  SchemaStyle style_;
+};
+
+}  // namespace
+
+Result<void> rewrite_schema(Ordered& schema, std::string_view field, SchemaStyle style) {
+  return Rewriter(field, style).rewrite(schema);
+}
+
+void rewrite_exclusive(Ordered& schema) {
+  if (!schema.is_object()) return;
+  if (schema.contains("oneOf")) rename(schema, "oneOf", "anyOf");
+  (void)for_each_part(schema, [](Ordered& part, std::string_view, const std::string&) -> Result<void> {
+    rewrite_exclusive(part);
+    return {};
+  });
+}
+
+}  // namespace spectr
