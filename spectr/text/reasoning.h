@@ -18,16 +18,16 @@ struct ReasoningForm {
   Kind kind;
   std::string_view open;        ///< of harmony: what stands before an answer in a prompt
   std::string_view close = {};  ///< of tagged
-  /// Marks around what is said, which are no part of it.
+  /// Marks around the content, which are not part of it.
   std::span<const std::string_view> around = {};
-  bool reopens = false;  ///< thoughts may follow what is said, too
-  /// Of harmony: the headers of thoughts and of what is said, and what ends thoughts.
+  bool reopens = false;  ///< thoughts may also follow content
+  /// For harmony: the headers of thoughts and of content, and the end mark of thoughts.
   std::string_view thought_header = {}, said_header = {}, thought_end = {};
 };
 
 /// Which marks stay in the content of an answer.
 struct KeptMarks {
-  /// Of harmony: a message to a function keeps its header, as harmony_call_open, the name of the function,
+  /// For harmony: a message to a function keeps its header, as harmony_call_open, the name of the function,
   /// and harmony_call_middle. Otherwise its text alone is content.
   bool calls = false;
   /// Thoughts are content, with their marks.

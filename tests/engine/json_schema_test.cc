@@ -33,7 +33,7 @@ GrammarCompiler& compiler() {
   return *compiler;
 }
 
-/// Whether a text can be written, byte by byte, and may end then.
+/// True if a text can be written, byte by byte, and may end there.
 bool fits(const std::string& schema, std::string_view text) {
   const auto rule = grammar_rule(value_of(compiler().compile({Kind::json_schema, schema})), tokenizer(), 0);
   std::vector<Token> sequence;

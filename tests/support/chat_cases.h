@@ -10,13 +10,13 @@
 
 namespace spectr {
 
-/// What an answer amounts to.
+/// The message that an answer stands for.
 struct AnswerMessage {
   std::string content, reasoning;
   std::vector<ToolCall> calls;  ///< without ids
 };
 
-/// An answer of a model and the message that it stands for.
+/// An answer of a model and the expected message.
 struct ChatCase {
   std::string template_name;
   std::size_t number = 0;  ///< among the cases of the template
@@ -29,7 +29,7 @@ struct ChatCase {
   AnswerMessage expected = {};
 };
 
-/// What is found out about a template.
+/// The properties of a template.
 struct TemplateForm {
   std::string name;
   std::string reasoning_mark;  ///< a text in it by which reasoning_form() chooses

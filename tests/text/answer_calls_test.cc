@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view call = R"(<tool_call>{"name": "f", "arguments": {}}</tool_call>)";
 
-/// What becomes of thoughts and of content that come in pieces of so many bytes: "thoughts|content|calls".
+/// Returns "thoughts|content|calls" of an answer that is parsed in pieces of `piece` bytes.
 std::string found_in(std::string_view thoughts, std::string_view content, std::size_t piece,
                      bool parallel = true, bool exact = false) {
   const Tool tools[] = {{"f", "{}"}};

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// What the checks of JSON schemas share.
+// Shared by the checks of JSON schemas.
 namespace spectr {
 
 using Schema = nlohmann::json;
@@ -18,7 +18,7 @@ inline constexpr std::string_view schemas_by_name[] = {"properties", "patternPro
 inline constexpr std::string_view schemas_in_lists[] = {"anyOf", "oneOf", "allOf", "prefixItems"};
 inline constexpr std::string_view single_schemas[] = {"items", "additionalProperties", "propertyNames",
                                                       "unevaluatedProperties", "unevaluatedItems"};
-/// A schema with one of these is nothing but it.
+/// Keywords that exclude assertions next to them.
 inline constexpr std::string_view whole_keywords[] = {"$ref", "const", "enum", "anyOf", "oneOf", "allOf"};
 inline constexpr std::string_view object_keywords[] = {
     "properties",    "required",      "additionalProperties", "patternProperties",
@@ -29,7 +29,7 @@ inline constexpr std::string_view scalar_keywords[] = {"pattern",          "minL
                                                        "format",           "minimum",          "maximum",
                                                        "exclusiveMinimum", "exclusiveMaximum", "multipleOf"};
 
-/// The member of an object; null if it is none, or has none of that name.
+/// Returns a member of an object; null if `schema` is not an object or has no such member.
 template <class Json>
 auto* member(Json& schema, std::string_view name) {
   const auto found = schema.is_object() ? schema.find(std::string(name)) : schema.end();
@@ -62,14 +62,14 @@ auto for_each_part(Json& schema, const Visit& visit) -> decltype(visit(schema, "
 /// The types that a schema names; empty: any.
 std::set<std::string> types_of(const Schema& schema);
 
-/// Whether no value fits both schemas: their types differ, or the values that they list, or those of a
+/// True if no value fits both schemas: their types differ, or the values that they list, or those of a
 /// property that both require.
 bool exclude_each_other(const Schema& a, const Schema& b);
 
 /// The part of a schema that "#/…" refers to; null if there is none.
 const Schema* referred_part(const Schema& root, const std::string& reference);
 
-/// Whether a value is of one of a schema's `type`s, or it names none.
+/// True if a value has one of the schema's types, or the schema names none.
 template <class Json>
 bool is_of_type(const Json& value, const Json& type) {
   if (type.is_array())

@@ -15,7 +15,7 @@ std::expected<std::string, std::string> whole_pattern(std::string_view pattern);
 /// Returns a pattern of exactly the texts of a format of JSON Schema: date, time, date-time and ipv4.
 std::optional<std::string> format_pattern(std::string_view format);
 
-/// Whether the grammar of a schema keeps a format, by format_pattern() or by itself.
+/// True if the grammar of a schema keeps a format, by format_pattern() or by itself.
 bool is_known_format(std::string_view format);
 
 }  // namespace spectr

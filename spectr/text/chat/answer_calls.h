@@ -24,14 +24,14 @@ class AnswerCalls {
     std::vector<ToolCall> calls;  ///< without ids
   };
 
-  /// As of ToolCallParser. With `exact` thoughts have no calls: what follows them is constrained.
+  /// Arguments are those of ToolCallParser. With `exact`, thoughts have no calls: a constraint follows them.
   AnswerCalls(const ToolForm& form, const std::shared_ptr<const ToolSet>& tools, bool parallel, bool exact);
 
   /// Takes more of the answer.
   Parts push(std::string_view reasoning, std::string_view content);
   /// Returns what was held back, at the end of the answer.
   Parts finish();
-  /// Whether there has been a call.
+  /// True if there has been a call.
   bool called() const { return content_.called() || ended_in_thoughts_; }
 
  private:

@@ -8,7 +8,7 @@ namespace spectr {
 
 /// White space around thoughts.
 inline constexpr std::string_view split_space = " \t\n\v\f\r";
-/// What separates thoughts, or texts, that stood apart.
+/// The separator between thoughts, or contents, that were not adjacent.
 inline constexpr std::string_view between_thoughts = "\n\n";
 
 /// Returns the bytes of white space at the beginning of the text.
