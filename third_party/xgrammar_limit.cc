@@ -3,11 +3,26 @@
 
 #include <limits>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SPECTR_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPECTR_SANITIZED 1
+#endif
+#endif
+
 namespace xgrammar_limit {
 namespace {
 
+// Sanitizers slow the code down by about this factor.
+#ifdef SPECTR_SANITIZED
+constexpr int slowdown = 20;
+#else
+constexpr int slowdown = 1;
+#endif
+
 constexpr int steps_between = 256;
-thread_local long long deadline = 0;  // nanoseconds of this thread's processor time; 0: there is none
+thread_local long long deadline = 0;  // nanoseconds of this thread's processor time; 0: no limit
 
 long long now() {
   timespec time{};
@@ -18,7 +33,7 @@ long long now() {
 }  // namespace
 
 TimeLimit::TimeLimit(std::chrono::milliseconds time) {
-  deadline = now() + 1'000'000LL * time.count();
+  deadline = now() + 1'000'000LL * slowdown * time.count();
   steps = 0;
 }
 

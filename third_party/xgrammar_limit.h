@@ -7,7 +7,7 @@
 /// A limit of the processor time that xgrammar spends in a call.
 namespace xgrammar_limit {
 
-/// What a call ends with when its time is over.
+/// Thrown by a call of xgrammar that has used up its time.
 struct TimeIsOver : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -22,7 +22,7 @@ class TimeLimit {
   TimeLimit& operator=(const TimeLimit&) = delete;
 };
 
-inline thread_local int steps = 0;  // until the clock is read
+inline thread_local int steps = 0;  // calls of step() until the clock is read
 void look_at_clock();
 
 /// Called by xgrammar in its loops.
