@@ -16,7 +16,7 @@ namespace {
 
 // Sanitizers slow the code down by about this factor.
 #ifdef SPECTR_SANITIZED
-constexpr int slowdown = 20;
+constexpr int slowdown = 8;
 #else
 constexpr int slowdown = 1;
 #endif

