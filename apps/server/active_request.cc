@@ -30,9 +30,10 @@ AnswerNews ActiveRequest::take(std::size_t choice) {
                   .result = std::move(event.result)};
   if (parsers.empty()) return news;
   AnswerCalls& parser = parsers[choice];
-  AnswerCalls::Parts parts = parser.push(news.delta.reasoning, news.delta.text);
+  AnswerCalls::Parts parts = parser.push(
+      {std::move(news.delta.reasoning), std::move(news.delta.text), std::exchange(news.delta.thoughts, {})});
   if (news.result) {
-    AnswerCalls::Parts last = parser.finish();
+    AnswerCalls::Parts last = parser.finish(news.result->reason == FinishReason::eos);
     parts.reasoning += last.reasoning;
     parts.content += last.content;
     for (ToolCall& call : last.calls) parts.calls.push_back(std::move(call));

@@ -9,12 +9,18 @@ namespace spectr {
 namespace {
 
 TextDelta delta_of(ReasoningSplitter::Parts parts) {
-  return {.text = std::move(parts.content), .reasoning = std::move(parts.reasoning)};
+  return {.text = std::move(parts.content),
+          .reasoning = std::move(parts.reasoning),
+          .thoughts = std::move(parts.thoughts)};
 }
 
 }  // namespace
 
 void TextDelta::append(TextDelta later) {
+  for (ThoughtSpan span : later.thoughts) {
+    span.begin += span.kept ? text.size() : reasoning.size();
+    thoughts.push_back(span);
+  }
   text += later.text;
   reasoning += later.reasoning;
   std::ranges::move(later.tokens, std::back_inserter(tokens));

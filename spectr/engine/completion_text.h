@@ -43,8 +43,9 @@ struct PromptScore {
 
 /// New text and tokens of a completion.
 struct TextDelta {
-  std::string text;            ///< characters that later tokens cannot change
-  std::string reasoning = {};  ///< the same for the reasoning, if it is split from the content
+  std::string text;                        ///< characters that later tokens cannot change
+  std::string reasoning = {};              ///< the same for the reasoning, if it is split from the content
+  std::vector<ThoughtSpan> thoughts = {};  ///< in both
   std::vector<TokenReport> tokens = {};
   /// Scores of all prompt tokens but the first, if the request wants them. They precede all text.
   std::vector<PromptScore> prompt = {};

@@ -86,6 +86,16 @@ std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form) {
   return begun.append(quoted);
 }
 
+void ReasoningSplitter::Parts::think(std::string_view text, bool kept) {
+  std::string& part = kept ? content : reasoning;
+  if (!text.empty()) thoughts.push_back({part.size(), text.size(), kept, false});
+  part += text;
+}
+
+void ReasoningSplitter::Parts::close_thoughts(bool kept) {
+  thoughts.push_back({(kept ? content : reasoning).size(), 0, kept, true});
+}
+
 std::unique_ptr<ReasoningSplitter> ReasoningSplitter::make(const ReasoningForm& form, std::string_view begun,
                                                            KeptMarks keeps) {
   std::unique_ptr<ReasoningSplitter> splitter;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "spectr/text/marked_text.h"
 
@@ -57,12 +59,23 @@ struct ReasoningMarks {
 };
 ReasoningMarks reasoning_marks(const ReasoningForm& form);
 
+/// A stretch of thoughts in a part of an answer. Consecutive stretches are the same thoughts unless `closed`.
+struct ThoughtSpan {
+  std::size_t begin, size;  ///< in the reasoning, or in the content if the thoughts are `kept` there
+  bool kept, closed;        ///< `closed`: the thoughts end with the stretch
+};
+
 /// Splits an answer into reasoning and content while it is generated. Marks belong to neither, nor does white
 /// space around reasoning. An incomplete mark is held back.
 class ReasoningSplitter {
  public:
   struct Parts {
     std::string reasoning, content;
+    std::vector<ThoughtSpan> thoughts = {};  ///< in the order of the text
+
+    /// Appends thoughts to the reasoning, or to the content if they are kept there.
+    void think(std::string_view text, bool kept);
+    void close_thoughts(bool kept);
   };
 
   /// `begun`: the answer's beginning, which is not told again. The form must outlive the splitter.

@@ -127,6 +127,28 @@ TEST(Tools, AreCalledWithThoughtsBefore) {
   EXPECT_EQ(message["tool_calls"][0]["function"]["name"], "get_time");
 }
 
+TEST(Tools, AreCalledInThoughtsOnlyIfTheModelEndsTheAnswer) {
+  const ScriptedServer server(
+      {"<think>\n", "Hm ", "<tool_call>", "{\"name\": \"get_time\"}", "</tool_call>", " so", " be", " it"});
+  EXPECT_EQ(chat_answer(*server, asking())["message"]["tool_calls"].size(), 1U);
+  for (const TestJson& fields : {TestJson{{"max_tokens", 6}}, TestJson{{"stop", " be"}},
+                                 TestJson{{"stop", " be"}, {"reasoning_format", "none"}}}) {
+    const TestJson choice = chat_answer(*server, asking(fields));
+    EXPECT_NE(choice["finish_reason"], "tool_calls") << fields;
+    EXPECT_FALSE(choice["message"].contains("tool_calls")) << fields;
+    EXPECT_THAT(choice["message"].dump(), HasSubstr("</tool_call> so")) << fields;
+  }
+}
+
+TEST(Tools, AreNotCalledInThoughtsThatStayInTheText) {
+  const ScriptedServer server({"<think>\n", "Hm ", "<tool_call>", "{\"name\": \"get_time\"}", "</tool_call>",
+                               "?", "</think>", "\nNo"});
+  const TestJson choice = chat_answer(*server, asking({{"reasoning_format", "none"}}));
+  EXPECT_EQ(choice["finish_reason"], "stop");
+  EXPECT_EQ(choice["message"]["content"],
+            "<think>\nHm <tool_call>{\"name\": \"get_time\"}</tool_call>?</think>\nNo");
+}
+
 TEST(Tools, AreToldLogProbabilitiesOfEveryToken) {
   const ScriptedServer server(two_calls);
   std::size_t told = 0;

@@ -153,13 +153,12 @@ AnswerMessage parse_answer(const ChatCase& chat_case, const TemplateForm& form, 
     std::ranges::move(parts.calls, std::back_inserter(answer.calls));
   };
   const auto take = [&](const ReasoningSplitter::Parts& parts) {
-    add(calls ? calls->push(parts.reasoning, parts.content)
-              : AnswerCalls::Parts{parts.reasoning, parts.content, {}});
+    add(calls ? calls->push(parts) : AnswerCalls::Parts{parts.reasoning, parts.content, {}});
   };
   const std::string_view input = chat_case.input;
   for (std::size_t at = 0; at < input.size(); at += piece) take(splitter->push(input.substr(at, piece)));
   take(splitter->finish());
-  if (calls) add(calls->finish());
+  if (calls) add(calls->finish(!chat_case.partial));
   if (chat_case.continues) {  // a message is expected with its beginning
     const ChatMessage& begun = chat_case.messages.back();
     answer.content.insert(0, begun.text());

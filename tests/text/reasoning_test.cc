@@ -53,6 +53,8 @@ TEST(Reasoning, ThoughtsThatDoNotEndAreThoughts) {
 TEST(Reasoning, ThePromptMayHaveOpenedTheThoughts) {
   expect_split(thinks, "\nHm.\n</think>\n\nTwo.", "Hm.|Two.", "<think>");
   expect_split(thinks, " more", "| more", "<think>Hm.</think>It is");
+  expect_split("<response>", "\n<response>Two.</response>", "|\nTwo.", "<think>");
+  expect_split("<response>", "In <response>.</think>Two.", "In <response>.|Two.", "<think>");
   const ReasoningForm& form = reasoning_form(thinks);
   EXPECT_EQ(begun_answer(MarkedText("user: hi\nassistant: <think>\n"), form), "<think>");
   EXPECT_EQ(begun_answer(MarkedText("assistant: <think>\n\n</think>\n\n"), form), "");
@@ -86,6 +88,28 @@ TEST(Reasoning, HarmonyHasAChannelOfThoughts) {
   expect_split(harmony, "Two.", "|Two.");
   expect_split(harmony, "<|channel|>analysis<|message|>Hm.<|en", "Hm.<|en|");
   expect_split(harmony, "<|channel|>analysis", "|");
+}
+
+TEST(Reasoning, HarmonyHasNoHeaderWithoutAMark) {
+  expect_split(harmony, " to=5 is it", "| to=5 is it");
+  expect_split(harmony, "to=self<|message|>Hm.", "Hm.|");
+}
+
+TEST(Reasoning, KeptThoughtsAreTheAnswersOwnText) {
+  const auto kept = [](std::string_view chat_template, std::string_view answer, std::string_view begun = "") {
+    for (const std::size_t piece : {1U, 2U, 3U, 7U, 1000U}) {
+      const auto splitter = ReasoningSplitter::make(reasoning_form(chat_template), begun, {.thoughts = true});
+      ReasoningSplitter::Parts all;
+      for (std::size_t at = 0; at < answer.size(); at += piece)
+        all.content += splitter->push(answer.substr(at, piece)).content;
+      EXPECT_EQ(all.content + splitter->finish().content, answer) << "in pieces of " << piece;
+    }
+  };
+  for (const char* const answer : {" \n<think>\n a \n</think> <think> b</think>\n\n c ", "<think>a </thi",
+                                   "<think> ", "</think>\n a", " a <think>", "<think></think>"})
+    kept(thinks, answer);
+  kept(thinks, "\n a </think>\nb", "<think>");
+  kept("<|channel>", "a <|channel>thought\n b<channel|> c <|channel>thought d");
 }
 
 TEST(Reasoning, HarmonysPromptMayHaveBegunTheMessage) {

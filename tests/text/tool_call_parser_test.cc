@@ -1,15 +1,20 @@
 // Calls are found in answers of every family, however the answer is split.
 #include "spectr/text/chat/tool_call_parser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "spectr/text/chat/chat_template.h"
+#include "spectr/text/chat/tool_schema.h"
+#include "spectr/text/chat/tool_structure.h"
 #include "spectr/text/chat/tool_values.h"
 #include "tests/support/tiny_vocabularies.h"
 #include "tests/text/tool_templates.h"
 
 namespace spectr {
 namespace {
+
+using testing::HasSubstr;
 
 const Tool offered_tools[] = {
     {"get_weather",
@@ -19,6 +24,18 @@ const Tool offered_tools[] = {
     {"get_time", R"({"type": "function", "function": {"name": "get_time"}})"},
     {"get", "{"},
 };
+
+/// Returns a tool "f" with these properties and a definition "a" of these alternatives.
+Tool tool_with_choices(const std::string& properties, const std::string& choices) {
+  return {"f", R"({"function": {"parameters": {"properties": {)" + properties +
+                   R"(}, "$defs": {"a": {"anyOf": [)" + choices + "]}}}}}"};
+}
+
+std::string repeated_part(std::string_view part, std::size_t count) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += (i > 0 ? "," : "") + std::string(part);
+  return all;
+}
 
 ToolForm tool_form_by(const char* source) {
   const Vocabulary vocabulary = load_vocabulary(tiny_byte_level()).value();
@@ -295,6 +312,43 @@ TEST(ToolCalls, OfSmallModelsMayBeFencedInEveryForm) {
     expect_calls(form, " {\"name\": \"get_time\", \"arguments\": {}}\n", "|get_time({})");
     expect_calls(form, "{\"tool_calls\": [{\"name\": \"get_time\", \"arguments\": {}}]}", "|get_time({})");
   }
+}
+
+TEST(ToolSets, KnowTheKindsOfSchemasThatReferToThemselves) {
+  constexpr std::string_view self = R"({"$ref": "#/$defs/a"})";
+  const Tool tool =
+      tool_with_choices(R"("x": )" + std::string(self), repeated_part(self, 1000) + R"(, {"type": "null"})");
+  EXPECT_EQ(ToolSet(std::span(&tool, 1)).kinds_of("f", "x"), null_value_kind);
+}
+
+TEST(ToolSets, DoNotKnowTheKindsOfSchemasThatAreTooLarge) {
+  std::string properties;
+  for (int i = 0; i < 20'000; ++i)
+    properties += (i > 0 ? R"(,"x)" : R"("x)") + std::to_string(i) + R"(": {"$ref": "#/$defs/a"})";
+  const Tool tool = tool_with_choices(properties, repeated_part(R"({"type": "null"})", 20'000));
+  const ToolSet tools(std::span(&tool, 1));
+  EXPECT_EQ(tools.kinds_of("f", "x0"), null_value_kind);
+  EXPECT_EQ(tools.kinds_of("f", "x19999"), std::nullopt);
+}
+
+TEST(CallStructures, OfSchemasThatReferToThemselvesTooOftenAreRefused) {
+  const ToolForm form = tool_form_by(tool_templates::coder);
+  const auto why = [&](const std::string& properties, std::size_t count) -> std::string {
+    Tool tool = tool_with_choices(
+        properties, R"({"type": "string"},)" + repeated_part(R"({"$ref": "#/$defs/a"})", count));
+    tool.field = "tools[0]";
+    const auto structure = call_structure(form, {.tools = {&tool, 1}, .must_call = true});
+    return structure ? "" : structure.error().message;
+  };
+  const std::string self = R"("x": {"$ref": "#/$defs/a"})";
+  EXPECT_EQ(why(self, 1), "");
+  EXPECT_THAT(why(self, 1000), HasSubstr("'tools[0]': the schema is too large"));
+  EXPECT_THAT(why(self, 50'000), HasSubstr("'tools[0]': the schema is too large"));
+  std::string lists;
+  for (int i = 0; i < 1000; ++i)
+    lists += (i > 0 ? R"(,"x)" : R"("x)") + std::to_string(i) + R"(": {"items": {"$ref": "#/$defs/a"}})";
+  EXPECT_EQ(why(lists, 10), "");
+  EXPECT_THAT(why(lists, 10'000), HasSubstr("'tools[0]': the schema is too large"));
 }
 
 TEST(ToolCalls, GoOnFromTheBeginningThatThePromptHas) {

@@ -25,64 +25,80 @@ AnswerCalls::AnswerCalls(const ToolForm& form, const std::shared_ptr<const ToolS
   thoughts_ = fresh_;
 }
 
-AnswerCalls::Parts AnswerCalls::push(std::string_view reasoning, std::string_view content) {
+AnswerCalls::Parts AnswerCalls::push(const ReasoningSplitter::Parts& answer) {
+  const std::string_view content = answer.content;
   Parts all;
-  if (!reasoning.empty()) think(reasoning, all);
-  if (content.empty()) return all;
-  close_thoughts(all);
-  ToolCallParser::Parts parts = content_.push(content);
-  all.content = std::move(parts.content);
-  all.calls = std::move(parts.calls);
+  std::size_t said = 0;
+  for (const ThoughtSpan& span : answer.thoughts) {
+    const std::string_view part = span.kept ? content : std::string_view(answer.reasoning);
+    if (span.kept) {  // the content before it comes first
+      add(content_.push(content.substr(said, span.begin - said)), all);
+      add(content_.finish(), all);
+      said = span.begin + span.size;
+    }
+    kept_ = span.kept;
+    think(part.substr(span.begin, span.size), all);
+    if (span.closed) close_thoughts(all);
+  }
+  add(content_.push(content.substr(said)), all);
   return all;
 }
 
-AnswerCalls::Parts AnswerCalls::finish() {
+AnswerCalls::Parts AnswerCalls::finish(bool ended) {
   Parts all;
-  if (thoughts_ && !held_.empty()) {
-    ToolCallParser::Parts last = thoughts_->finish();
-    if (thoughts_->called()) {
-      if (called_.calls.empty()) all.reasoning = last.content.substr(0, last.before_calls);
-      called_.content += called_.calls.empty() && !last.calls.empty() ? last.content.substr(last.before_calls)
-                                                                      : last.content;
-      std::ranges::move(last.calls, std::back_inserter(called_.calls));
-      all.calls = std::move(called_.calls);
-      if (!parallel_) all.calls.erase(all.calls.begin() + 1, all.calls.end());
-      all.content = called_.content.substr(after_space(called_.content));
-      ended_in_thoughts_ = true;
-      return all;
-    }
-  }
+  add(content_.finish(), all);
+  if (thoughts_ && ended && (parallel_ || !content_.called())) end_in_thoughts(all);
   close_thoughts(all);
-  ToolCallParser::Parts parts = content_.finish();
-  all.content += parts.content;
-  all.calls = std::move(parts.calls);
   return all;
+}
+
+void AnswerCalls::add(ToolCallParser::Parts parts, Parts& all) {
+  all.content += parts.content;
+  std::ranges::move(parts.calls, std::back_inserter(all.calls));
 }
 
 /// Reports thoughts up to the first call in them.
 void AnswerCalls::think(std::string_view text, Parts& all) {
+  std::string& out = kept_ ? all.content : all.reasoning;
   if (!thoughts_) {
-    all.reasoning = text;
+    out += text;
     return;
   }
   held_ += text;
   ToolCallParser::Parts parts = thoughts_->push(text);
-  std::string_view after = parts.content;
-  if (called_.calls.empty()) {  // all that is content now stands before the call
-    const std::string_view before = after.substr(0, std::min(parts.before_calls, after.size()));
-    all.reasoning = before;
-    held_.erase(0, before.size());
-    after.remove_prefix(before.size());
-  }
-  called_.content += after;
-  std::ranges::move(parts.calls, std::back_inserter(called_.calls));
+  out += take_call(std::move(parts));
   if (called_.content.size() > max_after_call) close_thoughts(all);
+}
+
+/// Divides what the parser of thoughts has found at the first call. Returns the thoughts before it.
+std::string AnswerCalls::take_call(ToolCallParser::Parts parts) {
+  std::string before;
+  if (called_.calls.empty()) {
+    before = parts.content.substr(0, parts.before_calls);
+    parts.content.erase(0, before.size());
+    held_.erase(0, before.size());
+  }
+  called_.content += parts.content;
+  std::ranges::move(parts.calls, std::back_inserter(called_.calls));
+  return before;
+}
+
+/// Reports the calls in thoughts with which the answer ends, if there are any.
+void AnswerCalls::end_in_thoughts(Parts& all) {
+  const std::string before = take_call(thoughts_->finish());
+  (kept_ ? all.content : all.reasoning) += before;
+  if (called_.calls.empty()) return;
+  if (!parallel_) called_.calls.erase(called_.calls.begin() + 1, called_.calls.end());
+  std::ranges::move(called_.calls, std::back_inserter(all.calls));
+  all.content += called_.content.substr(kept_ ? 0 : after_space(called_.content));
+  ended_in_thoughts_ = true;
+  held_.clear();
 }
 
 /// Reports the thoughts that were held back; calls in them are thoughts.
 void AnswerCalls::close_thoughts(Parts& all) {
   if (!thoughts_) return;
-  all.reasoning += std::exchange(held_, {});
+  (kept_ ? all.content : all.reasoning) += std::exchange(held_, {});
   called_ = {};
   thoughts_ = fresh_;
 }

@@ -60,7 +60,7 @@ class ElementReader {
       if (!value) return std::nullopt;
       members.emplace_back(std::move(key), *std::move(value));
     }
-    const auto kinds = schema_value_kinds(schema, root_).value_or(any_value_kind);
+    const auto kinds = schema_value_kinds(schema, root_, budget_).value_or(any_value_kind);
     const bool are_items = depth > 0 && std::ranges::all_of(members, [](const auto& member) {
                              return member.first == list_key;
                            });
@@ -87,7 +87,7 @@ class ElementReader {
   /// Reads what stands in an element, and the tag that closes it.
   std::optional<Schema> read(const std::string& key, const Schema& schema, int depth) {
     const std::string close = form_.value_close + key + form_.key_close;
-    const auto kinds = schema_value_kinds(schema, root_).value_or(any_value_kind);
+    const auto kinds = schema_value_kinds(schema, root_, budget_).value_or(any_value_kind);
     std::optional<Schema> value;
     const std::size_t size = rest_.find(close);
     if (size == std::string_view::npos) return std::nullopt;
@@ -108,6 +108,7 @@ class ElementReader {
   std::string_view rest_;
   const ToolForm& form_;
   const Schema& root_;
+  SchemaBudget budget_;
 };
 
 }  // namespace

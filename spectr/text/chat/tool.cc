@@ -13,13 +13,14 @@ std::string Tool::parameters() const {
 }
 
 ToolSet::ToolSet(std::span<const Tool> tools) {
+  SchemaBudget budget;
   for (const Tool& tool : tools) {
     Known& known = tools_[tool.name];
     known.schema = tool.parameters();
     const auto root = ToolSchema::parse(known.schema, nullptr, false);
     if (!root.is_object() || !root.contains("properties") || !root["properties"].is_object()) continue;
     for (const auto& [name, schema] : root["properties"].items()) {
-      if (const auto kinds = schema_value_kinds(schema, root)) known.kinds.emplace(name, *kinds);
+      if (const auto kinds = schema_value_kinds(schema, root, budget)) known.kinds.emplace(name, *kinds);
     }
   }
 }

@@ -21,7 +21,9 @@ using Structures = std::vector<Structure>;
 using FormKind = ToolForm::Kind;
 
 constexpr int max_value_depth = 8;
-constexpr std::size_t max_key = 128;  // bytes
+constexpr std::size_t max_key = 128;        // bytes
+constexpr std::size_t part_units = 16;      // of the budget, per part of a text
+constexpr std::size_t bytes_per_unit = 16;  // of schemas and texts
 
 Structure fixed(std::string_view text) {
   return {{"type", "const_string"}, {"value", text}};
@@ -175,7 +177,7 @@ class StructureWriter {
   }
 
   /// Returns the structure of each property of a schema, a name and a value, in order.
-  Result<Structure> members_of(const Tool& tool, const ToolSchema& schema) const {
+  Result<Structure> members_of(const Tool& tool, const ToolSchema& schema) {
     for (const char* const name : {"$ref", "anyOf", "oneOf", "allOf", "enum", "const", "patternProperties",
                                    "minProperties", "maxProperties", "propertyNames"}) {
       if (schema.contains(name))
@@ -227,7 +229,7 @@ class StructureWriter {
   }
 
   Result<Structure> member_of(const Tool& tool, const std::string& name, const ToolSchema& property,
-                              const ToolSchema& root) const {
+                              const ToolSchema& root) {
     const auto fits = [](char c) {
       return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
              std::string_view("_-.$@").contains(c);
@@ -241,7 +243,7 @@ class StructureWriter {
       return in_order({fixed(name + "="), std::move(value)});
     }
     Structures parts = {fixed(form_.key_open + name)};
-    if (schema_accepts_text(property, root) == true) {
+    if (schema_accepts_text(property, root, budget_) == true) {
       parts.push_back(fixed(form_.value_lead));
       parts.push_back(text_value(property, root, 0));
     } else if (property.is_object() && !property.empty()) {
@@ -255,10 +257,11 @@ class StructureWriter {
       parts.push_back(text_without(form_.value_close));
     }
     parts.push_back(fixed(form_.value_tail));
+    if (budget_.is_spent()) return too_large(tool);
     return in_order(std::move(parts));
   }
 
-  Result<Structure> python_value(const Tool& tool, const ToolSchema& property, const ToolSchema& root) const {
+  Result<Structure> python_value(const Tool& tool, const ToolSchema& property, const ToolSchema& root) {
     if (property.is_object() && property.value("type", ToolSchema()) == "boolean")
       return one_of({fixed("True"), fixed("False")});
     if (property.is_object() && property.value("type", ToolSchema()) == "null") return fixed("None");
@@ -266,7 +269,7 @@ class StructureWriter {
   }
 
   /// Returns a property as a schema of its own, with the definitions that it may refer to.
-  Result<Structure> json_value(const Tool& tool, const ToolSchema& property, const ToolSchema& root) const {
+  Result<Structure> json_value(const Tool& tool, const ToolSchema& property, const ToolSchema& root) {
     ToolSchema alone = property;
     const std::string text = property.dump();
     if (alone.is_object() && text.contains("\"$ref\"")) {
@@ -275,6 +278,7 @@ class StructureWriter {
         if (!root.contains(name)) continue;
         alone[name] = root[name];
         all += root[name].dump();
+        if (!budget_.take(all.size() / bytes_per_unit)) return too_large(tool);
       }
       // References to other places would denote another schema.
       for (std::size_t at = 0; (at = all.find("\"$ref\":\"", at)) != std::string::npos;) {
@@ -287,20 +291,36 @@ class StructureWriter {
     return Structure{{"type", "json_schema"}, {"json_schema", std::move(alone)}, {"field", tool.field}};
   }
 
+  static std::unexpected<Error> too_large(const Tool& tool) {
+    return error("'{}': the schema is too large for the calls of this model, with its references",
+                 tool.field);
+  }
+
   /// Returns the structure of a string without quotes, up to the mark after it.
-  Structure text_value(const ToolSchema& schema, const ToolSchema& root, int depth) const {
-    if (depth > max_value_depth || !schema.is_object()) return text_without(form_.value_close);
+  Structure text_value(const ToolSchema& schema, const ToolSchema& root, int depth) {
+    static const ToolSchema none = ToolSchema::array();
+    const auto list = [&](const char* name) -> const ToolSchema& {
+      const auto found = schema.find(name);
+      return found != schema.end() && budget_.take(part_units * found->size()) ? *found : none;
+    };
+    if (depth > max_value_depth || !schema.is_object() || !budget_.take(part_units))
+      return text_without(form_.value_close);
     if (const ToolSchema* referred = referred_schema(schema, root))
       return text_value(*referred, root, depth + 1);
+    const auto exactly = [&](const ToolSchema& value) {
+      const std::string& text = value.get_ref<const std::string&>();
+      return budget_.take(text.size() / bytes_per_unit) ? fixed(text) : fixed("");
+    };
     Structures parts;
     if (const auto value = schema.find("const"); value != schema.end() && value->is_string())
-      return fixed(value->get<std::string>());
-    for (const ToolSchema& value : schema.value("enum", ToolSchema::array())) {
-      if (value.is_string()) parts.push_back(fixed(value.get<std::string>()));
+      return exactly(*value);
+    for (const ToolSchema& value : list("enum")) {
+      if (value.is_string()) parts.push_back(exactly(value));
     }
     for (const char* const name : {"anyOf", "oneOf"}) {
-      for (const ToolSchema& member : schema.value(name, ToolSchema::array())) {
-        if (schema_accepts_text(member, root) == true) parts.push_back(text_value(member, root, depth + 1));
+      for (const ToolSchema& member : list(name)) {
+        if (schema_accepts_text(member, root, budget_) == true)
+          parts.push_back(text_value(member, root, depth + 1));
       }
     }
     if (!parts.empty()) return one_of(std::move(parts));
@@ -308,7 +328,7 @@ class StructureWriter {
       std::string_view whole = pattern->get_ref<const std::string&>();
       if (whole.starts_with('^')) whole.remove_prefix(1);
       if (whole.ends_with('$') && !whole.ends_with("\\$")) whole.remove_suffix(1);
-      if (!whole.empty()) return matching(std::string(whole));
+      if (!whole.empty() && budget_.take(whole.size() / bytes_per_unit)) return matching(std::string(whole));
     }
     return text_of_length(schema);
   }
@@ -328,6 +348,7 @@ class StructureWriter {
 
   const ToolForm& form_;
   const CallRule& rule_;
+  SchemaBudget budget_;
   bool has_several_ = false;  // several calls in a row
   Structure calls_;
   Structure schemas_ = Structure::array();

@@ -37,6 +37,7 @@ ReasoningSplitter::Parts HarmonySplitter::finish() {
   decide_beginning(true);
   take_all(parts);
   take(pending_.size(), parts);
+  if (unmarked_) parts.content += std::exchange(header_, {});
   return parts;
 }
 
@@ -44,6 +45,7 @@ ReasoningSplitter::Parts HarmonySplitter::finish() {
 void HarmonySplitter::take_all(Parts& parts) {
   while (const auto mark = marks_.find(pending_, 0)) {
     take(mark->begin, parts);
+    unmarked_ = false;
     const bool was_header = std::exchange(in_header_, mark->word != "<|message|>");
     in_name_ = mark->word == "<|channel|>";
     if (in_header_ && !was_header) end_message(mark->word, parts);
@@ -63,7 +65,7 @@ bool HarmonySplitter::decide_beginning(bool last) {
       rest.size() < recipient_mark.size())
     return false;
   begun_ = true;
-  in_header_ = rest.starts_with(recipient_mark);
+  in_header_ = unmarked_ = rest.starts_with(recipient_mark);
   return true;
 }
 
@@ -74,16 +76,21 @@ void HarmonySplitter::take(std::size_t count, Parts& parts) {
     channel_.append(pending_, 0, count);
   } else if (!in_header_ && count > 0) {
     const std::size_t from = std::exchange(skips_blank_, false) && pending_.front() == ' ' ? 1 : 0;
-    std::string& out = in_thoughts_ && !keeps_.thoughts ? parts.reasoning : parts.content;
     bool& any = in_thoughts_ ? thought_ : said_;
-    if (!std::exchange(told_, true) && std::exchange(any, true)) out += between_thoughts;
-    out.append(pending_, from, count - from);
+    std::string text(!std::exchange(told_, true) && std::exchange(any, true) ? between_thoughts : "");
+    text.append(pending_, from, count - from);
+    if (in_thoughts_) {
+      parts.think(text, keeps_.thoughts);
+    } else {
+      parts.content += text;
+    }
   }
   pending_.erase(0, count);
 }
 
 /// Begins a message whose header is complete. The header of a call is content.
 void HarmonySplitter::begin_message(Parts& parts) {
+  if (in_thoughts_) parts.close_thoughts(keeps_.thoughts);
   told_ = false;
   skips_blank_ = channel_.starts_with(' ');
   const std::string header = std::exchange(header_, {});
@@ -98,8 +105,7 @@ void HarmonySplitter::begin_message(Parts& parts) {
              recipient != "user") {
     parts.content.append(harmony_call_middle);
   } else {
-    if (in_thoughts_ && keeps_.thoughts)
-      parts.content.append("<|channel|>").append(channel_).append("<|message|>");
+    if (in_thoughts_ && keeps_.thoughts) parts.think("<|channel|>" + channel_ + "<|message|>", true);
     return;
   }
   told_ = said_ = true;
@@ -107,9 +113,12 @@ void HarmonySplitter::begin_message(Parts& parts) {
 }
 
 void HarmonySplitter::end_message(std::string_view mark, Parts& parts) {
-  if (in_thoughts_ && keeps_.thoughts && told_) parts.content += mark;
-  if (in_thoughts_ && keeps_.thoughts) said_ = false;  // nothing stands between kept thoughts and the answer
-  in_thoughts_ = false;
+  if (!std::exchange(in_thoughts_, false)) return;
+  if (keeps_.thoughts) {
+    if (told_) parts.think(mark, true);
+    said_ = false;  // nothing stands between kept thoughts and the answer
+  }
+  parts.close_thoughts(keeps_.thoughts);
 }
 
 }  // namespace spectr

@@ -27,9 +27,10 @@ class HarmonySplitter final : public ReasoningSplitter {
 
   KeptMarks keeps_;
   StopWords marks_;
-  bool begun_ = false;   // whether the answer goes on with the header of the prompt is decided
-  std::string header_;   // of the message at hand, without its marks
-  std::string channel_;  // of the message at hand
+  bool begun_ = false;     // whether the answer goes on with the header of the prompt is decided
+  bool unmarked_ = false;  // it seems to, but no mark has confirmed it
+  std::string header_;     // of the message at hand, without its marks
+  std::string channel_;    // of the message at hand
   bool in_header_ = false, in_name_ = false;
   bool in_thoughts_ = false;  // the message at hand has thoughts
   bool skips_blank_ = false;  // a blank follows each mark

@@ -7,11 +7,11 @@
 namespace spectr {
 namespace {
 
-/// Returns the marks to look for in what is said, those first that others are beginnings of. Where thoughts
-/// are kept, so are marks that belong to them.
+/// Returns the marks to look for in what is said, those first that others are beginnings of. If thoughts are
+/// kept, so are other marks that belong to them.
 std::vector<std::string> marks_in_content(const ReasoningForm& form, bool keeps_thoughts) {
   std::vector<std::string> marks;
-  if (form.reopens && !keeps_thoughts) marks.emplace_back(form.open);
+  if (form.reopens) marks.emplace_back(form.open);
   for (const std::string_view mark : form.around) {
     if (!keeps_thoughts || !(form.open.contains(mark) || mark == form.close)) marks.emplace_back(mark);
   }
@@ -21,8 +21,11 @@ std::vector<std::string> marks_in_content(const ReasoningForm& form, bool keeps_
 }  // namespace
 
 TaggedSplitter::TaggedSplitter(const ReasoningForm& form, KeptMarks keeps)
-    : form_(form), close_({std::string(form.close)}), around_(marks_in_content(form, keeps.thoughts)) {
-  if (keeps.thoughts) place_ = Place::saying;
+    : form_(form),
+      keeps_(keeps.thoughts),
+      close_({std::string(form.close)}),
+      around_(marks_in_content(form, keeps_)) {
+  if (!form.around.empty() && !form.open.contains(form.around.front())) content_mark_ = form.around.front();
 }
 
 ReasoningSplitter::Parts TaggedSplitter::push(std::string_view text) {
@@ -45,7 +48,7 @@ ReasoningSplitter::Parts TaggedSplitter::finish() {
 bool TaggedSplitter::step(Parts& parts, bool last) {
   switch (place_) {
     case Place::before:
-      return open(last);
+      return open(parts, last);
     case Place::thinking:
       return think(parts, last);
     case Place::saying:
@@ -54,38 +57,56 @@ bool TaggedSplitter::step(Parts& parts, bool last) {
   return false;
 }
 
-bool TaggedSplitter::open(bool last) {
+/// Takes a mark of thoughts and the space before it, the first bytes of what is pending.
+void TaggedSplitter::take_mark(std::size_t size, Parts& parts) {
+  if (keeps_) parts.think(std::string_view(pending_).substr(0, size), true);
+  pending_.erase(0, size);
+}
+
+bool TaggedSplitter::open(Parts& parts, bool last) {
   const std::size_t space = leading_split_space(pending_);
   const auto rest = std::string_view(pending_).substr(space);
   if (rest.starts_with(form_.open)) {
-    pending_.erase(0, space + form_.open.size());
+    take_mark(space + form_.open.size(), parts);
     place_ = Place::thinking;
     return true;
   }
   if (!closed_ && rest.starts_with(form_.close)) {  // no thoughts
-    pending_.erase(0, space + form_.close.size());
+    take_mark(space + form_.close.size(), parts);
+    parts.close_thoughts(keeps_);
     closed_ = true;
     return true;
   }
   if (!last && (form_.open.starts_with(rest) || (!closed_ && form_.close.starts_with(rest)))) return false;
-  if (closed_) pending_.erase(0, space);  // after thoughts, else it is the answer's own
+  if (closed_ && !keeps_) pending_.erase(0, space);  // after thoughts, else it is the answer's own
   place_ = Place::saying;
   return true;
 }
 
 bool TaggedSplitter::think(Parts& parts, bool last) {
+  if (!inside_ && !content_mark_.empty()) {  // content without thoughts, although the prompt has opened them
+    const auto rest = std::string_view(pending_).substr(leading_split_space(pending_));
+    if (rest.starts_with(content_mark_)) {
+      parts.close_thoughts(keeps_);
+      place_ = Place::saying;
+      return true;
+    }
+    if (!last && content_mark_.starts_with(rest)) return false;
+  }
   const auto end = close_.find(pending_, 0);
   const std::size_t certain = end ? end->begin : last ? pending_.size() : close_.certain(pending_);
-  const std::size_t kept = before_trailing_split_space(std::string_view(pending_).substr(0, certain));
-  if (const std::size_t space = leading_split_space(pending_); space < kept) {
+  const std::string_view text = std::string_view(pending_).substr(0, certain);
+  const std::size_t until = keeps_ ? text.size() : before_trailing_split_space(text);
+  if (const std::size_t space = keeps_ ? 0 : leading_split_space(text); space < until) {
+    if (!keeps_ && !inside_ && thought_) parts.think(between_thoughts, false);
     const std::size_t from = inside_ ? 0 : space;
-    if (!inside_ && thought_) parts.reasoning += between_thoughts;
-    parts.reasoning.append(pending_, from, kept - from);
+    parts.think(text.substr(from, until - from), keeps_);
     inside_ = thought_ = true;
-    pending_.erase(0, kept);
+    pending_.erase(0, until);
   }
   if (!end) return false;
-  pending_.erase(0, pending_.find(form_.close) + form_.close.size());
+  take_mark(pending_.find(form_.close) + form_.close.size(), parts);
+  parts.close_thoughts(keeps_);
   place_ = Place::before;
   inside_ = false;
   closed_ = true;
@@ -100,8 +121,12 @@ bool TaggedSplitter::say(Parts& parts, bool last) {
   pending_.erase(0, certain);
   if (!mark || mark->begin != certain) return false;
   if (!last && around_.certain(pending_) == 0) return false;  // it may be the beginning of a longer one
-  pending_.erase(0, mark->word.size());
-  if (form_.reopens && mark->word == form_.open) place_ = Place::thinking;
+  if (form_.reopens && mark->word == form_.open) {
+    take_mark(mark->word.size(), parts);
+    place_ = Place::thinking;
+  } else {
+    pending_.erase(0, mark->word.size());
+  }
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,12 +21,15 @@ class TaggedSplitter final : public ReasoningSplitter {
   enum class Place { before, thinking, saying };
 
   bool step(Parts& parts, bool last);
-  bool open(bool last);
+  void take_mark(std::size_t size, Parts& parts);
+  bool open(Parts& parts, bool last);
   bool think(Parts& parts, bool last);
   bool say(Parts& parts, bool last);
 
   const ReasoningForm& form_;
+  bool keeps_;  // thoughts are content, with their marks
   StopWords close_, around_;
+  std::string_view content_mark_;  // with which content begins; may be empty
   Place place_ = Place::before;
   bool inside_ = false;   // something of the thoughts at hand has been told
   bool thought_ = false;  // something of any thoughts
