@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -160,6 +161,23 @@ TEST(Grammars, AreRefusedByName) {
   EXPECT_THAT(why({Kind::json_schema, R"({"$ref": "#/$defs/none"})", "s"}), HasSubstr("'s': "));
   EXPECT_THAT(why({Kind::grammar, std::string(GrammarCompiler::max_bytes + 1, ' '), "g"}),
               HasSubstr("'g' may have 262144 bytes, got 262145"));
+}
+
+TEST(Grammars, ThatWereRefusedAreRefusedAgainAtAnyTime) {
+  const Constraint ignored{Kind::regex, "a(?=b)", "regex"};
+  const auto why = [&ignored] {
+    const auto compiled = compiler().compile(ignored);
+    return compiled ? std::string() : compiled.error().message;
+  };
+  const std::string first = why();
+  EXPECT_THAT(first, HasSubstr("'regex': "));
+  // Neither a cache nor a compilation at the same time makes it accepted.
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::future<std::string>> all;
+    for (int i = 0; i < 8; ++i) all.push_back(std::async(std::launch::async, why));
+    for (auto& one : all) EXPECT_EQ(one.get(), first);
+  }
+  EXPECT_TRUE(compiler().compile({Kind::regex, "ab", "regex"}));
 }
 
 TEST(Grammars, OfHostileSourcesAreRefusedOrCompiledInTime) {

@@ -153,6 +153,9 @@ TEST(JsonSchemas, FitWhatTheyDescribe) {
       {R"({"properties": {"é": {"type": "null"}, "a\nb": {"type": "null"}}})",
        {R"({"é":null,"a\nb":null,"a":1,"a\tb":1})", R"({"è":1})"},
        {R"({"é":1})", R"({"\u00e9":1})", R"({"a\nb":1})", R"({"a\u000ab":1})"}},
+      {R"({"properties": {"\u007f": {"type": "null"}, "b": {"type": "null"}}})",
+       {R"({"\u007f":null,"a":1})", "{\"a\x7f\":1}"},
+       {R"({"\u007f":1})", "{\"\x7f\":1}"}},
   };
   for (const Case& one : cases) {
     for (const std::string& text : one.fitting)
@@ -206,22 +209,117 @@ TEST(JsonSchemas, OfHostileSizeAreRefusedSoon) {
   }
 }
 
-TEST(Masks, ThatTakeTooLongEndTheSequence) {
-  Json values = Json::array();
-  for (int i = 0; i < 12'000; ++i) values.push_back(fmt::format("xxxxxxxxxx{}", i));
-  const auto compiled = compiler().compile({Kind::json_schema, Json({{"enum", values}}).dump(), "s"});
-  if (!compiled) {  // on a slow machine
-    EXPECT_THAT(compiled.error().message, HasSubstr("takes longer than"));
-    return;
+TEST(JsonSchemas, ThatGrowWithoutBoundAreRefusedSoon) {
+  Json copies = {{"type", "null"}};
+  for (int i = 0; i < 28; ++i) copies = {{"required", {"a", "b"}}, {"additionalProperties", copies}};
+  Json names = Json::array(), values = Json::array(), empty = Json::array();
+  for (int i = 0; i < 9900; ++i) names.push_back(fmt::format("n{}", i));
+  for (int i = 0; i < 30'000; ++i) values.push_back(i);
+  for (int i = 0; i < 87'000; ++i) empty.push_back(Json::object());
+  std::string groups = "()", bars = std::string(100'000, '|'),
+              letters = "[" + std::string(100'000, 'a') + "]";
+  for (int i = 0; i < 40; ++i) {
+    groups = "(" + groups + "{2,})";
+    bars = "(" + bars + "){2,}";
+    letters = "(" + letters + "){2,}";
   }
-  const auto rule = grammar_rule(*compiled, tokenizer(), 0);
-  std::vector<double> logits(test::bundled_models()->target->vocabulary(), 0.0);
-  if (const auto masked = rule->apply({}, logits); !masked) {
-    EXPECT_THAT(masked.error().message, HasSubstr("takes longer than"));
-    EXPECT_FALSE(rule->apply({}, logits)) << "the state is lost";
-  } else {
-    EXPECT_THAT(logits, testing::Contains(0.0)) << "the enumeration has values";
+  Json loop = Json::object(), types = Json::array(), few = Json::array(), many = Json::array();
+  for (int i = 0; i < 7000; ++i)
+    loop[fmt::format("d{}", i)] = {{"$ref", fmt::format("#/$defs/d{}", (i + 1) % 7000)}};
+  for (int i = 0; i < 40'000; ++i) types.push_back(i);
+  for (int i = 0; i < 19'000; ++i) {
+    few.push_back(i);
+    many.push_back(20'000 + i);
   }
+  Json members = Json::object(), parts = Json::object();
+  for (int i = 0; i < 20'000; ++i) members[fmt::format("m{}", i)] = 0;
+  for (int i = 0; i < 9900; ++i) parts[fmt::format("m{}", i)] = Json::object();
+  const std::pair<Json, const char*> cases[] = {
+      {copies, "is too large with its required properties and patterns written out"},
+      {{{"required", names}, {"additionalProperties", {{"enum", values}}}}, "is too large with"},
+      {{{"type", "string"}, {"pattern", groups}}, "characters with its repetitions written out"},
+      {{{"type", "string"}, {"pattern", bars}}, "bytes with its repetitions written out"},
+      {{{"type", "string"}, {"pattern", letters}}, "bytes with its repetitions written out"},
+      {{{"$ref", "#/$defs/d0"}, {"$defs", loop}}, "no finite value fits"},
+      {{{"type", types}}, "'type' lists more than 7 types"},
+      {{{"oneOf", {{{"enum", few}}, {{"enum", many}}}}}, "makes more than 1000000 comparisons"},
+      {{{"default", members}}, "has an object of more than 10000 members"},
+      {{{"enum", std::vector<int>(110'000, 1)}}, "has more than 100000 values"}};
+  for (const auto& [schema, why] : cases) {
+    const auto checked = exact_json_schema(schema.dump(), "s");
+    ASSERT_FALSE(checked) << why;
+    EXPECT_EQ(checked.error().code, ErrorCode::bad_input);
+    EXPECT_THAT(checked.error().message, testing::AllOf(HasSubstr("'s'"), HasSubstr(why)));
+  }
+  EXPECT_TRUE(exact_json_schema(Json({{"enum", empty}}).dump(), "s"));
+  EXPECT_TRUE(exact_json_schema(
+      Json({{"$defs", {{std::string(130'000, 'x'), {{"properties", parts}}}}}}).dump(), "s"));
+}
+
+TEST(JsonSchemas, ThatAreMalformedAreRefusedWithoutAnException) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"required": ["a"], "properties": 5})", "'s': 'properties' must be an object"},
+      {R"({"type": "object", "patternProperties": []})", "'s': 'patternProperties' must be an object"},
+      {R"({"type": "string", "pattern": "\\u123é"})", "has a malformed escape"},
+      {R"({"type": "string", "pattern": "\\xé1"})", "has a malformed escape"},
+      {R"({"type": "string", "pattern": "\\cé"})", "has a malformed escape"},
+      {R"({"type": "string", "pattern": "\\u{é}"})", "has a malformed escape"},
+      {R"({"type": "string", "pattern": "\\u{}"})", "has a malformed escape"}};
+  for (const auto& [schema, why] : cases) {
+    const auto checked = exact_json_schema(schema, "s");
+    ASSERT_FALSE(checked) << schema;
+    EXPECT_EQ(checked.error().code, ErrorCode::bad_input);
+    EXPECT_THAT(checked.error().message, HasSubstr(why));
+  }
+  // Every keyword with a value of every other type: accepted or refused, but never thrown.
+  for (const char* keyword : {"type",
+                              "properties",
+                              "required",
+                              "additionalProperties",
+                              "patternProperties",
+                              "propertyNames",
+                              "minProperties",
+                              "items",
+                              "prefixItems",
+                              "minItems",
+                              "maxItems",
+                              "pattern",
+                              "format",
+                              "minLength",
+                              "enum",
+                              "const",
+                              "anyOf",
+                              "oneOf",
+                              "allOf",
+                              "$ref",
+                              "$defs",
+                              "multipleOf",
+                              "unevaluatedProperties"})
+    for (const char* value : {"null", "true", "-1", "1.5", "\"é\"", "[]", "[0]", "[[]]", "{}", R"({"a":0})"})
+      for (const char* rest : {"", R"(, "type": "object", "required": ["a"])", R"(, "type": "array")"})
+        EXPECT_NO_THROW((void)exact_json_schema(fmt::format(R"({{"{}": {}{}}})", keyword, value, rest), "s"));
+}
+
+TEST(JsonSchemas, AreCheckedWhereTheyAreCompiled) {
+  const auto why = [](const char* schema) {
+    const auto checked = exact_json_schema(schema, "s");
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_THAT(why(R"({"$ref": "#/$defs/a%2Fb",
+                      "$defs": {"a/b": {}, "a": {"b": {"if": {}, "then": false}}}})"),
+              HasSubstr("which is not a schema of it"));
+  EXPECT_EQ(why(R"({"$ref": "#/$defs/a~1%62", "$defs": {"a/b": {}}})"), "");
+  EXPECT_THAT(why(R"({"properties": {"propertyNames": {"minLength": 3}}, "required": ["propertyNames"]})"),
+              HasSubstr("'minLength' at '/properties/propertyNames' needs a 'type' beside it"));
+  EXPECT_THAT(why(R"({"type": "object", "additionalProperties": false,
+                      "patternProperties": {"^a$": {"type": "string"}, "^^a$": {"type": "integer"}}})"),
+              HasSubstr("'patternProperties' at '/' is supported with one pattern"));
+  EXPECT_THAT(why(R"({"oneOf": [{"type": "string"},
+                                {"type": "object", "properties": {"a": {"$ref": "#/oneOf/0"}}}]})"),
+              HasSubstr("'$ref' at '/oneOf/1/properties/a' refers to a part of a 'oneOf'"));
+  EXPECT_EQ(why(R"({"$ref": "#/properties/oneOf", "$defs": {}, "properties": {"oneOf": {}}})"),
+            "'s': 'properties' at '/' beside '$ref' is not supported");
+  EXPECT_EQ(why(R"({"properties": {"oneOf": {"type": "null"}, "b": {"$ref": "#/properties/oneOf"}}})"), "");
 }
 
 TEST(WholePatterns, MatchWhereThePatternMatchesSomewhere) {

@@ -93,10 +93,8 @@ class Compiler final : public GrammarCompiler {
       const xgrammar_log::Warnings warnings;
       const xgrammar_limit::TimeLimit limit(compile_time);
       const auto grammar = std::make_shared<const Grammar>(Grammar{compiled(constraint)});
-      if (const std::string first = warnings.first(); !first.empty()) {
-        compiler_.ClearCache();  // otherwise the cache would return it without the warning next time
+      if (const std::string first = warnings.first(); !first.empty())
         return error("'{}': {}", constraint.field, shown_reason(first));
-      }
       return grammar;
     } catch (const xgrammar_limit::TimeIsOver&) {
       return error("'{}' takes longer than {} ms to compile: make it smaller", constraint.field,

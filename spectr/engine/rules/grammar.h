@@ -30,8 +30,8 @@ struct Constraint {
 /// A constraint that is compiled for a tokenizer. Immutable.
 struct Grammar;
 
-/// Compiles constraints for the tokenizer of a target. Thread-safe. Compiled grammars are cached up to a
-/// memory limit, the most recently used ones. Token masks of a grammar are computed on demand.
+/// Compiles constraints for the tokenizer of a target. Thread-safe. Token masks are computed on demand; those
+/// of grammar rules are cached up to a memory limit, the most recently used ones.
 class GrammarCompiler {
  public:
   static constexpr std::size_t max_bytes = std::size_t{256} << 10;  ///< of a source

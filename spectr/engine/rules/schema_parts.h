@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -63,8 +64,9 @@ auto for_each_part(Json& schema, const Visit& visit) -> decltype(visit(schema, "
 std::set<std::string> types_of(const Schema& schema);
 
 /// True if no value fits both schemas: their types differ, or the values that they list, or those of a
-/// property that both require.
-bool exclude_each_other(const Schema& a, const Schema& b);
+/// property that both require. Takes the comparisons that this needs from `budget`; if there are not enough,
+/// it becomes 0 and the result is false.
+bool exclude_each_other(const Schema& a, const Schema& b, std::size_t& budget);
 
 /// The part of a schema that "#/…" refers to; null if there is none.
 const Schema* referred_part(const Schema& root, const std::string& reference);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/utf8.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::size_t max_pattern_depth = 100;
 constexpr std::size_t max_states = 20'000;  // characters of the pattern with its repetitions written out
+constexpr std::size_t max_text = std::size_t{512} << 10;  // bytes of the pattern that is made
 constexpr std::size_t max_repetitions = 1000;
 constexpr std::string_view any_text = "[\\s\\S]*", line_character = "[^\\n\\r\\u2028\\u2029]";
 
@@ -99,6 +102,12 @@ class PatternReader {
     all.states += part.states;
     if (all.states > max_states)
       throw Refusal{fmt::format("has more than {} characters with its repetitions written out", max_states)};
+    limit(all.text.size());
+  }
+
+  static void limit(std::size_t bytes) {
+    if (bytes > max_text)
+      throw Refusal{fmt::format("has more than {} bytes with its repetitions written out", max_text)};
   }
 
   /// A group, behind its parenthesis. Its alternatives go to `anchored` if one of them has an anchor.
@@ -111,13 +120,13 @@ class PatternReader {
         throw Refusal{"has look-around or flags"};
       }
     }
-    const std::vector<Alternative> all = alternatives(depth + 1);
+    std::vector<Alternative> all = alternatives(depth + 1);
     if (!take_if(")")) throw Refusal{"has an unmatched '('"};
     if (std::ranges::any_of(all, [](const Alternative& one) { return one.begins || one.ends; })) {
-      anchored = all;
+      anchored = std::move(all);
       return {};
     }
-    Alternative made{.text = "(?:"};
+    Alternative made{.text = "(?:", .states = 1};  // an empty group counts, too
     for (const Alternative& one : all) {
       if (&one != &all.front()) made.text += '|';
       add(made, one);
@@ -147,6 +156,7 @@ class PatternReader {
       } else if (least < 2) {
         part.text += least == 0 ? '*' : '+';
       } else {
+        limit(2 * part.text.size());
         part.text = fmt::format("(?:{}{{{},{}}}{}*)", part.text, least, least, part.text);
       }
     }
@@ -208,10 +218,13 @@ class PatternReader {
     if (kind == 'c' || kind == 'x' || kind == 'u') {
       if (kind == 'u' && take_if("{")) {
         text += '{';
-        while (!next_is("}")) text += take();
-        return text + take();
+        do {
+          text += hex_digit();
+        } while (!take_if("}"));
+        return text + '}';
       }
-      for (int digits = kind == 'c' ? 1 : kind == 'x' ? 2 : 4; digits > 0; --digits) text += take();
+      if (kind == 'c') return text + letter();
+      for (int digits = kind == 'x' ? 2 : 4; digits > 0; --digits) text += hex_digit();
       if (kind == 'u' && (text[2] == 'd' || text[2] == 'D') && text[3] > '7')
         throw Refusal{"has half a surrogate pair"};
       return text;
@@ -221,6 +234,18 @@ class PatternReader {
         (byte >= 'A' && byte <= 'Z'))
       throw Refusal{fmt::format("has the escape '\\{}'", byte < 0x80 ? kind : '?')};
     return text;
+  }
+
+  char hex_digit() {
+    const char next = take();
+    if (std::isxdigit(static_cast<unsigned char>(next)) == 0) throw Refusal{"has a malformed escape"};
+    return next;
+  }
+
+  char letter() {
+    const char next = take();
+    if (std::isalpha(static_cast<unsigned char>(next)) == 0) throw Refusal{"has a malformed escape"};
+    return next;
   }
 
   std::string_view rest_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "spectr/base/names.h"
 #include "spectr/engine/rules/schema_parts.h"
@@ -26,13 +27,30 @@ void rename(Ordered& schema, const char* from, const char* to) {
   if (!schema.contains(to)) schema[to] = std::move(value);
 }
 
+/// The size of a value in memory, roughly, in bytes.
+std::size_t size_of(const Ordered& value) {
+  constexpr std::size_t own = 32;
+  if (value.is_string()) return own + value.get_ref<const std::string&>().size();
+  std::size_t size = own;
+  if (value.is_object()) {
+    for (const auto& [name, one] : value.items()) size += name.size() + size_of(one);
+  } else {
+    for (const Ordered& one : value) size += value.is_array() ? size_of(one) : 0;
+  }
+  return size;
+}
+
 class Rewriter {
  public:
-  Rewriter(std::string_view field, SchemaStyle style) : field_(field), style_(style) {}
+  Rewriter(std::string_view field, SchemaStyle style, std::size_t size)
+      : field_(field), style_(style), left_(std::min(max_growth, min_growth + growth * size)) {}
 
   Result<void> rewrite(Ordered& schema) {
     if (!schema.is_object()) return {};
-    drop_repeated_types(schema);
+    for (const std::string_view name : schemas_by_name)
+      if (const Ordered* all = member(schema, name); all != nullptr && !all->is_object())
+        return error("'{}': '{}' must be an object", field_, name);
+    SPECTR_TRY_VOID(drop_repeated_types(schema));
     if (const Ordered* format = member(schema, "format");
         format != nullptr && !(format->is_string() && is_known_format(format->get_ref<const std::string&>())))
       schema.erase("format");  // an annotation
@@ -52,13 +70,23 @@ class Rewriter {
   }
 
  private:
-  static void drop_repeated_types(Ordered& schema) {
+  /// Takes bytes from what the schema may grow by.
+  Result<void> grow(std::size_t bytes) {
+    if (bytes > left_)
+      return error("'{}' is too large with its required properties and patterns written out", field_);
+    left_ -= bytes;
+    return {};
+  }
+
+  Result<void> drop_repeated_types(Ordered& schema) const {
     Ordered* types = member(schema, "type");
-    if (types == nullptr || !types->is_array()) return;
+    if (types == nullptr || !types->is_array()) return {};
+    if (types->size() > max_types) return error("'{}': 'type' lists more than {} types", field_, max_types);
     Ordered kept = Ordered::array();
     for (const Ordered& type : *types)
       if (std::find(kept.begin(), kept.end(), type) == kept.end()) kept.push_back(type);
     *types = std::move(kept);
+    return {};
   }
 
   static void name_type(Ordered& schema) {
@@ -68,7 +96,7 @@ class Rewriter {
   }
 
   /// Lists required properties, and leaves out empty lists and limits that say nothing.
-  Result<void> require_listed(Ordered& schema) const {
+  Result<void> require_listed(Ordered& schema) {
     for (const char* name : {"properties", "patternProperties"}) {
       const Ordered* all = member(schema, name);
       if (all != nullptr && all->is_object() && all->empty()) schema.erase(name);
@@ -77,25 +105,35 @@ class Rewriter {
       schema.erase("propertyNames");
     const Ordered* required = member(schema, "required");
     if (required == nullptr || !required->is_array()) return {};
-    const Ordered* others = member(schema, "additionalProperties");
-    const Ordered other = others != nullptr ? *others : Ordered(true);
-    if (const Ordered* least = member(schema, "minProperties");
-        least != nullptr && least->is_number_unsigned() && least->get<std::size_t>() <= required->size()) {
-      const std::set<Ordered> names(required->begin(), required->end());
-      if (least->get<std::size_t>() <= names.size()) schema.erase("minProperties");
-    }
-    const Ordered names = *member(schema, "required");
-    for (const Ordered& name : names) {
+    std::set<std::string> names, known;
+    if (const Ordered* properties = member(schema, "properties"))
+      for (const auto& [name, one] : properties->items()) known.insert(name);
+    std::vector<std::string> missing;
+    for (const Ordered& name : *required) {
       if (!name.is_string()) return error("'{}': 'required' must list names", field_);
       const auto& text = name.get_ref<const std::string&>();
-      if (const Ordered* properties = member(schema, "properties");
-          properties != nullptr && properties->contains(text))
-        continue;
-      if (other == false || schema.contains("patternProperties") || schema.contains("propertyNames"))
-        return error("'{}': 'required' names '{}', which is not among the 'properties'", field_,
-                     escape(text, 100));
-      schema["properties"][text] = other;
+      names.insert(text);
+      if (known.insert(text).second) missing.push_back(text);
     }
+    if (const Ordered* least = member(schema, "minProperties");
+        least != nullptr && least->is_number_unsigned() && least->get<std::size_t>() <= names.size())
+      schema.erase("minProperties");
+    return missing.empty() ? Result<void>() : list_properties(schema, missing);
+  }
+
+  /// Lists additional properties.
+  Result<void> list_properties(Ordered& schema, const std::vector<std::string>& names) {
+    const Ordered* others = member(schema, "additionalProperties");
+    const Ordered other = others != nullptr ? *others : Ordered(true);
+    if (other == false || schema.contains("patternProperties") || schema.contains("propertyNames"))
+      return error("'{}': 'required' names '{}', which is not among the 'properties'", field_,
+                   escape(names.front(), 100));
+    // The copies are rewritten in turn, so that nested ones are taken from the budget again.
+    SPECTR_TRY_VOID(grow(names.size() * size_of(other)));
+    Ordered& properties = schema["properties"];
+    if (properties.is_null()) properties = Ordered::object();
+    // Not by operator[], which looks through all names.
+    for (const std::string& name : names) properties.get_ref<Ordered::object_t&>().emplace_back(name, other);
     return {};
   }
 
@@ -114,7 +152,7 @@ class Rewriter {
   }
 
   /// Patterns and formats become patterns that match a text as a whole.
-  Result<void> match_whole(Ordered& schema) const {
+  Result<void> match_whole(Ordered& schema) {
     Ordered* format = member(schema, "format");
     Ordered* pattern = member(schema, "pattern");
     if (format != nullptr) {
@@ -137,7 +175,7 @@ class Rewriter {
       SPECTR_TRY(*pattern, whole(pattern->get_ref<const std::string&>()));
     }
     Ordered* by_pattern = member(schema, "patternProperties");
-    if (by_pattern == nullptr || !by_pattern->is_object()) return {};
+    if (by_pattern == nullptr || by_pattern->size() > 1) return {};  // several are refused later
     Ordered made = Ordered::object();
     for (auto it = by_pattern->begin(); it != by_pattern->end(); ++it) {
       SPECTR_TRY(const std::string key, whole(it.key()));
@@ -147,11 +185,12 @@ class Rewriter {
     return {};
   }
 
-  Result<std::string> whole(const std::string& pattern) const {
+  Result<std::string> whole(const std::string& pattern) {
     const auto made = whole_pattern(pattern);
     if (!made)
       return error("'{}': the pattern '{}' {}, which is not supported", field_, escape(pattern, 100),
                    made.error());
+    SPECTR_TRY_VOID(grow(made->size()));
     return *made;
   }
 
@@ -159,7 +198,8 @@ class Rewriter {
     const Ordered* type = member(schema, "type");
     if (type == nullptr) return {};
     const auto refuse = [&](const char* keyword) {
-      return error("'{}': '{}' has no value of the type {}", field_, keyword, type->dump());
+      return error("'{}': '{}' has no value of the type {}", field_, keyword,
+                   type->dump(-1, ' ', true).substr(0, 100));
     };
     if (const Ordered* value = member(schema, "const"); value != nullptr && !is_of_type(*value, *type))
       return refuse("const");
@@ -173,14 +213,18 @@ class Rewriter {
     return {};
   }
 
+  static constexpr std::size_t max_types = 7;  // there are no more
+  // Bytes that the schema may grow by, in all and for each byte of its own.
+  static constexpr std::size_t max_growth = std::size_t{2} << 20, min_growth = 4096, growth = 32;
   std::string_view field_;
   SchemaStyle style_;
+  std::size_t left_;  // of the growth
 };
 
 }  // namespace
 
 Result<void> rewrite_schema(Ordered& schema, std::string_view field, SchemaStyle style) {
-  return Rewriter(field, style).rewrite(schema);
+  return Rewriter(field, style, size_of(schema)).rewrite(schema);
 }
 
 void rewrite_exclusive(Ordered& schema) {

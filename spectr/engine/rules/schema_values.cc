@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <unordered_map>
+#include <utility>
 
 namespace spectr {
 namespace {
@@ -41,10 +41,9 @@ std::vector<const Schema*> needs_of_array(const Schema& schema) {
 }
 
 /// Sets of schemas; a value of the schema is finite if those of one set are. An empty set: in any case.
-Needs needs_of(const Schema& root, const Schema& schema) {
+Needs needs_of(const References& references, const Schema& schema) {
   if (!schema.is_object()) return {{}};
-  if (const Schema* reference = member(schema, "$ref"); reference != nullptr && reference->is_string())
-    return {{referred_part(root, reference->get_ref<const std::string&>())}};
+  if (const auto found = references.find(&schema); found != references.end()) return {{found->second}};
   if (schema.contains("const") || schema.contains("enum")) return {{}};
   for (const char* keyword : {"anyOf", "oneOf", "allOf"}) {
     const Schema* branches = member(schema, keyword);
@@ -65,7 +64,7 @@ Needs needs_of(const Schema& root, const Schema& schema) {
 
 }  // namespace
 
-std::optional<std::string> endless_schema(const PlacedSchemas& schemas) {
+std::optional<std::size_t> endless_schema(const PlacedSchemas& schemas, const References& references) {
   // A set of schemas that must be finite before another is.
   struct Set {
     const Schema* decides;
@@ -74,11 +73,11 @@ std::optional<std::string> endless_schema(const PlacedSchemas& schemas) {
   std::vector<Set> sets;
   std::unordered_map<const Schema*, std::vector<std::size_t>> waiting;
   std::vector<const Schema*> found;
-  for (const auto& [schema, place] : schemas) {
-    for (const std::vector<const Schema*>& needs : needs_of(*schemas.front().first, *schema)) {
-      if (needs.empty()) found.push_back(schema);
+  for (const PlacedSchema& placed : schemas) {
+    for (const std::vector<const Schema*>& needs : needs_of(references, *placed.schema)) {
+      if (needs.empty()) found.push_back(placed.schema);
       for (const Schema* one : needs) waiting[one].push_back(sets.size());
-      sets.push_back({schema, needs.size()});
+      sets.push_back({placed.schema, needs.size()});
     }
   }
   std::unordered_map<const Schema*, bool> is_finite;
@@ -89,8 +88,8 @@ std::optional<std::string> endless_schema(const PlacedSchemas& schemas) {
     for (const std::size_t set : waiting[schema])
       if (--sets[set].left == 0) found.push_back(sets[set].decides);
   }
-  for (const auto& [schema, place] : schemas)
-    if (!is_finite[schema]) return place;
+  for (std::size_t i = 0; i < schemas.size(); ++i)
+    if (!is_finite[schemas[i].schema]) return i;
   return std::nullopt;
 }
 

@@ -2223,6 +2223,8 @@ int32_t JSONSchemaConverter::BuildTrieBody(const TrieNode& node, const std::stri
     excluded.push_back({character, character});
     if (character == '\\') escaped = &child;
   }
+  // DEL is spelled \\u007f in names, but may also come as it is.
+  if (escaped != nullptr && escaped->children.count('u') != 0) excluded.push_back({0x7f, 0x7f});
   choices.push_back(Sequence({builder_.AddCharacterClass(excluded, true), RuleRef(kBasicStringSub)})
   );
   choices.push_back(Sequence({ByteString("\\"), BuildTrieEscape(escaped, rule_name)}));
