@@ -281,10 +281,15 @@ TEST(Errors, ABrokenModelHasNoPerplexity) {
 }
 
 TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
-  for (const char* flag : {"--draft-min", "--draft-p-min", "-otd", "--grammar", "-ctkd", "-td", "-cnv"}) {
+  for (const char* flag : {"--draft-min", "--draft-p-min", "-otd", "-ctkd", "-td", "-cnv"}) {
     expect_error(story() + Arguments{flag, "1"}, flag);
     expect_error(story() + Arguments{std::string(flag) + "=1"}, flag);
   }
+}
+
+TEST(Errors, AGrammarThatIsMalformedIsRefused) {
+  expect_error({"generate", "-m", target(), "-p", "Once", "--method", "plain", "--grammar", "1"},
+               "'--grammar': EBNF parser error");
 }
 
 TEST(Errors, LawRefusesWhatItCannotEnumerate) {
