@@ -242,7 +242,7 @@ long_under_sanitizers() {
     'CudaProduct.GivesTheSameBits*' 'CudaAttention.GivesTheBits*' 'CudaPass.*BeforeHopper' 'CudaPass.OfEmbeddings*' \
     'CudaExperts.*BeforeHopper' 'Shapes/RecurrentKernels.*/4HeadsOf*' 'DeviceMemory.ThatEnds*' \
     'TrainedDrafters.GoOnFrom*' 'TrainedDrafters.GiveThePlainText*' 'ConstrainedCalls.FitTheSchemas*' 'ConstrainedCalls.OfStrict*' \
-    'ConstrainedCalls.TakeStrings*' 'ConstrainedDrafts.*' 'Grammars.AreKeptByEvery*' 'Grammars.AllowExactly*'
+    'ConstrainedCalls.TakeStrings*' 'ConstrainedCalls.AreMessages*' 'ConstrainedDrafts.*' 'Grammars.AreKeptByEvery*' 'Grammars.AllowExactly*'
   for model in gptoss gemma4 deepseek2 qwen3 lfm2 mistral3 olmo2 phi3; do
     printf 'Models/CopiedSessions.*/%s*:' $model
   done
