@@ -41,13 +41,13 @@ TimeLimit::~TimeLimit() {
   deadline = 0;
 }
 
-void look_at_clock() {
+void check_clock() {
   if (deadline == 0) {
     steps = std::numeric_limits<int>::max();
     return;
   }
   steps = steps_between;
-  if (now() > deadline) throw TimeIsOver("takes too long");
+  if (now() > deadline) throw LimitExceeded("takes too long");
 }
 
 }  // namespace xgrammar_limit

@@ -4,16 +4,16 @@
 #include <stdexcept>
 #include <string>
 
-/// A limit of the processor time that xgrammar spends in a call.
+/// A limit on the processor time of calls of xgrammar.
 namespace xgrammar_limit {
 
 /// Thrown by a call of xgrammar that has used up its time.
-struct TimeIsOver : std::runtime_error {
+struct LimitExceeded : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Makes calls of xgrammar in this thread throw TimeIsOver once they have used this much processor time, as
-/// long as it lives. One at a time in a thread.
+/// During its lifetime, calls of xgrammar in this thread throw LimitExceeded once they have used this much
+/// processor time. At most one exists per thread.
 class TimeLimit {
  public:
   explicit TimeLimit(std::chrono::milliseconds time);
@@ -23,11 +23,11 @@ class TimeLimit {
 };
 
 inline thread_local int steps = 0;  // calls of step() until the clock is read
-void look_at_clock();
+void check_clock();
 
 /// Called by xgrammar in its loops.
 inline void step() {
-  if (--steps < 0) look_at_clock();
+  if (--steps < 0) check_clock();
 }
 
 }  // namespace xgrammar_limit

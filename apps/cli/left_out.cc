@@ -1,4 +1,4 @@
-// Placeholders for commands that this build leaves out. Each explains how to get the command.
+// Commands of components that this build leaves out: each prints how to build them.
 
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

@@ -78,33 +78,34 @@ TEST(JsonSchemas, AreTakenAsAWholeOrRefusedByName) {
        "'s': 'uniqueItems' at '/properties/a' is not supported"},
       {R"({"items": {"contains": {}}})", "'s': 'contains' at '/items' is not supported"},
       {R"({"type": "number", "multipleOf": 0.1})",
-       "'s': 'multipleOf' at '/' is supported for the type integer alone"},
+       "'s': 'multipleOf' at '/' is supported only for the type integer"},
       {R"({"allOf": [{}, {}]})", "'s': 'allOf' at '/' with several schemas is not supported"},
       {R"({"$ref": "http://a"})", "'s': '$ref' at '/' must refer to the schema itself (#…)"},
       {R"({"oneOf": [{"type": "number"}, {"type": "integer"}]})",
        "'s': 'oneOf' at '/' has schemas that may fit the same value: use 'anyOf'"},
       {R"({"anyOf": [{"type": "string"}], "minLength": 2})",
-       "'s': 'minLength' at '/' beside 'anyOf' is not supported"},
+       "'s': 'minLength' at '/' next to 'anyOf' is not supported"},
       {R"({"maxItems": 1001})", "'s': 'maxItems' at '/' must be at most 1000, got 1001"},
-      {R"({"minLength": 2})", "'s': 'minLength' at '/' needs a 'type' beside it"},
+      {R"({"minLength": 2})", "'s': 'minLength' at '/' needs a 'type' next to it"},
       {R"({"type": "object", "anyOf": [{"type": "string"}]})",
-       "'s': 'type' at '/' beside 'anyOf' is not supported"},
+       "'s': 'type' at '/' next to 'anyOf' is not supported"},
       {R"({"type": "string", "enum": [1, null]})", "'s': 'enum' has no value of the type \"string\""},
       {R"({"type": []})", "'s': 'type' at '/' lists no type"},
       {R"({"const": 9223372036854775808})", "'s': 'const' at '/' has an integer beyond 64 bits"},
       {R"({"type": "object", "required": ["a"], "additionalProperties": false})",
        "'s': 'required' names 'a', which is not among the 'properties'"},
       {R"({"type": "object", "minProperties": 2})",
-       "'s': 'minProperties' at '/' is supported up to the required properties, beside "
+       "'s': 'minProperties' at '/' is supported up to the required properties, next to "
        "'additionalProperties': false, or as 1"},
       {R"({"type": "object", "patternProperties": {"a": {}}})",
-       "'s': 'patternProperties' at '/' is supported with one pattern, beside 'additionalProperties': false, "
+       "'s': 'patternProperties' at '/' is supported with one pattern, next to 'additionalProperties': "
+       "false, "
        "and "
        "without 'properties'"},
       {R"({"type": "object", "propertyNames": {"type": "string"}, "properties": {"a": {}}})",
        "'s': 'propertyNames' at '/' is supported only if all properties are additional"},
       {R"({"type": "string", "pattern": "a", "maxLength": 3})",
-       "'s': 'maxLength' beside 'pattern' is not supported"},
+       "'s': 'maxLength' next to 'pattern' is not supported"},
       {R"({"type": "string", "pattern": "(?=a)b"})",
        "'s': the pattern '(?=a)b' has look-around or flags, which is not supported"},
       {R"({"type": "string", "pattern": "a^b"})",
@@ -310,7 +311,7 @@ TEST(JsonSchemas, AreCheckedWhereTheyAreCompiled) {
               HasSubstr("which is not a schema of it"));
   EXPECT_EQ(why(R"({"$ref": "#/$defs/a~1%62", "$defs": {"a/b": {}}})"), "");
   EXPECT_THAT(why(R"({"properties": {"propertyNames": {"minLength": 3}}, "required": ["propertyNames"]})"),
-              HasSubstr("'minLength' at '/properties/propertyNames' needs a 'type' beside it"));
+              HasSubstr("'minLength' at '/properties/propertyNames' needs a 'type' next to it"));
   EXPECT_THAT(why(R"({"type": "object", "additionalProperties": false,
                       "patternProperties": {"^a$": {"type": "string"}, "^^a$": {"type": "integer"}}})"),
               HasSubstr("'patternProperties' at '/' is supported with one pattern"));
@@ -318,7 +319,7 @@ TEST(JsonSchemas, AreCheckedWhereTheyAreCompiled) {
                                 {"type": "object", "properties": {"a": {"$ref": "#/oneOf/0"}}}]})"),
               HasSubstr("'$ref' at '/oneOf/1/properties/a' refers to a part of a 'oneOf'"));
   EXPECT_EQ(why(R"({"$ref": "#/properties/oneOf", "$defs": {}, "properties": {"oneOf": {}}})"),
-            "'s': 'properties' at '/' beside '$ref' is not supported");
+            "'s': 'properties' at '/' next to '$ref' is not supported");
   EXPECT_EQ(why(R"({"properties": {"oneOf": {"type": "null"}, "b": {"$ref": "#/properties/oneOf"}}})"), "");
 }
 

@@ -40,14 +40,14 @@ struct TemplateForm {
   std::string json() const;
 };
 
-/// Finds out about a template.
+/// Derives the properties of a template.
 TemplateForm form_of_template(std::string name, std::string_view source, const ChatTemplate& chat_template);
 
 /// The data of tests/data/chat_cases. Forms come by the names of their templates.
 std::vector<ChatCase> load_chat_cases();
 std::map<std::string, TemplateForm> load_template_forms();
 
-/// Parses the answer in pieces of so many bytes, as the server does.
+/// Parses the answer in pieces of `piece` bytes, as the server does.
 AnswerMessage parse_answer(const ChatCase& chat_case, const TemplateForm& form, std::size_t piece);
 
 /// Returns the prompt of a case.

@@ -1,4 +1,5 @@
-// The cases of llama.cpp's tests/test-chat.cpp: what answers of each family amount to, wherever they are cut.
+// The cases of llama.cpp's tests/test-chat.cpp: answers of each family and their messages, whole and in
+// pieces.
 
 #include "tests/support/chat_cases.h"
 
@@ -14,7 +15,7 @@
 namespace spectr {
 namespace {
 
-/// Cases whose messages differ, and why.
+/// Cases whose messages differ, with the reason.
 struct Difference {
   const char* template_name;
   std::vector<std::size_t> numbers;
@@ -54,7 +55,7 @@ const Difference differences[] = {
     {"meetkai-functionary-medium-v3.2", {0, 1}, unsupported},
 };
 
-/// A template that needs variables which requests must bring, so that nothing is found out about it.
+/// A template that needs variables of the request and is therefore not supported.
 constexpr const char* unsupported_template = "fireworks-ai-llama-3-firefunction-v2";
 
 const char* reason_to_differ(const ChatCase& one) {

@@ -81,7 +81,7 @@ constexpr std::array computing = std::to_array<LlamaFlags>({
      "LLAMA_ARG_CONTEXT_SHIFT"},
     {"-e --escape", none, ignored, {}, {}, {}, "serve"},
     {"-nkvo --no-kv-offload", none, noted, "keys and values are kept where the model is computed"},
-    {"-gan --grp-attn-n", one, refused, "self-extension is not implemented; see --rope-scaling", "1",
+    {"-gan --grp-attn-n", one, refused, "self-extension is not supported; see --rope-scaling", "1",
      "LLAMA_ARG_GRP_ATTN_N"},
     {"--mlock", none, noted, "the model's memory is not locked", {}, "LLAMA_ARG_MLOCK"},
     {"--check-tensors", none, noted, "the numbers in tensors are not checked"},

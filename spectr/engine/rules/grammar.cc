@@ -32,9 +32,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto compile_time = 500ms;      // of the processor, for a source that is not malformed
+constexpr auto compile_time = 500ms;      // of the processor, for one source
 constexpr auto mask_time = 1000ms;        // of the processor, for one mask
-constexpr auto deadline = 10s;            // where the processor is busy with other things
+constexpr auto deadline = 10s;            // wall time, on a busy processor
 constexpr std::size_t max_abandoned = 2;  // compilations that go on after their deadline
 constexpr std::int64_t cache_bytes = std::int64_t{256} << 20;
 constexpr int max_blanks = 1;  // between two tokens of JSON
@@ -96,7 +96,7 @@ class Compiler final : public GrammarCompiler {
       if (const std::string first = warnings.first(); !first.empty())
         return error("'{}': {}", constraint.field, shown_reason(first));
       return grammar;
-    } catch (const xgrammar_limit::TimeIsOver&) {
+    } catch (const xgrammar_limit::LimitExceeded&) {
       return error("'{}' takes longer than {} ms to compile: make it smaller", constraint.field,
                    compile_time.count());
     } catch (const StructureError& failure) {
@@ -151,7 +151,7 @@ class GrammarRule final : public LogitRule {
       if (!begin_ || *begin_ + accepted_ < known_.size() || matcher_.IsTerminated()) return {};
       mask(logits);
       return {};
-    } catch (const xgrammar_limit::TimeIsOver&) {
+    } catch (const xgrammar_limit::LimitExceeded&) {
       is_slow_ = true;  // the matcher's state is lost
       return slow();
     } catch (const std::exception& failure) {
@@ -161,7 +161,8 @@ class GrammarRule final : public LogitRule {
 
  private:
   static Result<void> slow() {
-    return error("the grammar takes longer than {} ms to tell which tokens may follow", mask_time.count());
+    return error("the grammar takes longer than {} ms to compute a mask of allowed tokens",
+                 mask_time.count());
   }
 
   /// Makes the matcher's state that of an answer's tokens.
@@ -243,7 +244,7 @@ class GrammarRule final : public LogitRule {
     }
   }
 
-  /// Forbids those of up to 32 tokens whose bit is 0.
+  /// Forbids the tokens, up to 32, whose bit in `allowed` is 0.
   static void forbid(std::uint32_t allowed, std::span<double> logits) {
     constexpr double forbidden = -std::numeric_limits<double>::infinity();
     constexpr int few = 8;
@@ -279,7 +280,7 @@ class GrammarRule final : public LogitRule {
   mutable std::optional<std::size_t> mark_;    // where the mark has ended in known_
   mutable std::string waiting_;                // text behind the mark, if there are triggers
   mutable std::optional<std::size_t> begin_;   // of what the matcher accepts token by token, in known_
-  mutable bool is_slow_ = false;               // beyond mask_time, once and for all
+  mutable bool is_slow_ = false;               // a mask has exceeded mask_time; permanent
   mutable std::size_t accepted_ = 0;           // fewer than there are: the grammar excludes the others
 };
 

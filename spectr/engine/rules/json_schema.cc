@@ -47,7 +47,7 @@ constexpr std::string_view counts[] = {"minLength", "maxLength",     "minItems",
 
 constexpr std::span<const std::string_view> assertions[] = {scalar_keywords, object_keywords, array_keywords};
 
-/// Whether numbers of a value are integers that the compiler would round.
+/// True if a value contains an integer that the compiler would round.
 bool has_large_integer(const Schema& value) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (value.is_number_unsigned()) return value.get<std::uint64_t>() > most;
@@ -129,9 +129,9 @@ class Checker {
       if (schema.contains(name)) return refuse(name, at, "is not supported");
     if (const Schema* unique = member(schema, "uniqueItems"); unique != nullptr && *unique != false)
       return refuse("uniqueItems", at, "is not supported");
-    if (at != 0 && schema.contains("$id")) return refuse("$id", at, "is supported at the top alone");
+    if (at != 0 && schema.contains("$id")) return refuse("$id", at, "is supported only at the top level");
     if (schema.contains("multipleOf") && types_of(schema) != std::set<std::string>{"integer"})
-      return refuse("multipleOf", at, "is supported for the type integer alone");
+      return refuse("multipleOf", at, "is supported only for the type integer");
     for (const std::string_view name : counts) {
       const Schema* count = member(schema, name);
       if (count != nullptr && count->is_number() && count->get<double>() > max_count)
@@ -151,8 +151,8 @@ class Checker {
     return check_exclusive(schema, at);
   }
 
-  /// Refuses keywords of objects that are kept only if other properties are excluded, or that change what
-  /// the listed ones mean.
+  /// Refuses keywords of objects that are kept only if other properties are excluded, or that change the
+  /// meaning of the listed ones.
   Result<void> check_object(const Schema& schema, std::size_t at) const {
     if (const Schema* properties = member(schema, "properties");
         properties != nullptr && properties->is_object()) {
@@ -169,17 +169,17 @@ class Checker {
         (!is_closed || patterns->size() > 1 || schema.contains("properties") || names != nullptr))
       return refuse(
           "patternProperties", at,
-          "is supported with one pattern, beside 'additionalProperties': false, and without 'properties'");
+          "is supported with one pattern, next to 'additionalProperties': false, and without 'properties'");
     if (names != nullptr && (is_closed || schema.contains("properties")))
       return refuse("propertyNames", at, "is supported only if all properties are additional");
     if (names != nullptr && !describes_names(*names))
       return refuse("propertyNames", at, "must be a schema of the type string");
-    // A name may come twice among those that are not listed, which counts once.
+    // An additional name may be repeated, but counts once.
     const Schema* least = member(schema, "minProperties");
     if (least != nullptr && (!is_closed || patterns != nullptr) && *least != 0 && *least != 1)
       return refuse(
           "minProperties", at,
-          "is supported up to the required properties, beside 'additionalProperties': false, or as 1");
+          "is supported up to the required properties, next to 'additionalProperties': false, or as 1");
     return {};
   }
 
@@ -201,30 +201,30 @@ class Checker {
     if (decides == std::end(whole_keywords)) return check_type(schema, at);
     for (const std::string_view name : whole_keywords)
       if (name != *decides && schema.contains(name))
-        return refuse(name, at, fmt::format("beside '{}' is not supported", *decides));
+        return refuse(name, at, fmt::format("next to '{}' is not supported", *decides));
     for (const auto& names : assertions) {
       for (const std::string_view name : names)
         if (schema.contains(name))
-          return refuse(name, at, fmt::format("beside '{}' is not supported", *decides));
+          return refuse(name, at, fmt::format("next to '{}' is not supported", *decides));
     }
     const Schema* branches = member(schema, *decides);
     if (!schema.contains("type") || *decides == "const" || *decides == "enum") return {};
-    // A type beside branches that all have one of its own says nothing new.
+    // A type next to branches that all have a type within it adds nothing.
     std::set<std::string> types = types_of(schema);
     const auto has_type = [&types](const Schema& branch) {
       const std::set<std::string> own = types_of(branch);
       return !own.empty() && std::ranges::includes(types, own);
     };
     if (branches->is_array() && std::all_of(branches->begin(), branches->end(), has_type)) return {};
-    return refuse("type", at, fmt::format("beside '{}' is not supported", *decides));
+    return refuse("type", at, fmt::format("next to '{}' is not supported", *decides));
   }
 
-  /// Refuses keywords that say something about values of some types, while the schema does not name its own.
+  /// Refuses keywords that constrain values of some types if the schema names no type.
   Result<void> check_type(const Schema& schema, std::size_t at) const {
     if (schema.contains("type") || schemas_[at].keyword == "propertyNames") return {};
     for (const auto& names : assertions) {
       for (const std::string_view name : names)
-        if (schema.contains(name)) return refuse(name, at, "needs a 'type' beside it");
+        if (schema.contains(name)) return refuse(name, at, "needs a 'type' next to it");
     }
     return {};
   }

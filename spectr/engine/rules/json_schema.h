@@ -13,11 +13,12 @@ enum class SchemaStyle {
   tags,  ///< strings without quotes between tags: patterns match a text as a whole, as they are
 };
 
-/// Returns a schema whose grammar allows exactly what `schema` does, up to the order of keys, white space and
-/// the spelling of numbers. Keywords that the compiler would ignore are expressed by others. Fails, by name
-/// and place, for those that would be ignored or kept in part, for schemas that no finite value fits, and for
-/// schemas that are too deep or too large. `field` names the schema. Cost: linear in the size of the schema,
-/// but for `oneOf`, whose schemas are compared in pairs.
+/// Returns a schema whose grammar allows what `schema` allows, up to the order of keys, white space, the
+/// spelling of numbers and the escapes listed in docs/structured-output.md. Keywords that the compiler would
+/// ignore are expressed by others. Fails, naming keyword and place, for keywords that would be ignored or
+/// weakened, for schemas that no finite value fits, and for schemas that are too deep or too large. `field`
+/// names the schema. Cost: linear in the size of the schema, but for `oneOf`, whose schemas are compared in
+/// pairs.
 Result<std::string> exact_json_schema(const std::string& schema, std::string_view field,
                                       SchemaStyle style = SchemaStyle::json);
 

@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::span<const Schema>;
 
-/// The values that a schema lists; nothing: it lists none.
+/// Returns the values that a schema lists, or nullopt if it lists none.
 std::optional<Values> listed(const Schema& schema) {
   if (const Schema* value = member(schema, "const")) return Values(value, 1);
   const Schema* values = member(schema, "enum");

@@ -13,7 +13,7 @@ namespace spectr {
 
 using Schema = nlohmann::json;
 
-// Keywords whose value has schemas: by names, in lists, or as itself.
+// Keywords whose value contains schemas by name, in a list, or is one.
 inline constexpr std::string_view schemas_by_name[] = {"properties", "patternProperties", "$defs",
                                                        "definitions"};
 inline constexpr std::string_view schemas_in_lists[] = {"anyOf", "oneOf", "allOf", "prefixItems"};

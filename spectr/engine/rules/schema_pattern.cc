@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "spectr/base/utf8.h"
+#include "spectr/text/jinja/letters.h"
 
 namespace spectr {
 namespace {
@@ -67,7 +68,7 @@ class PatternReader {
     return all;
   }
 
-  /// One alternative, or those of a group that is all of it and has anchors.
+  /// Returns one alternative, or those of a group with anchors that is the whole sequence.
   std::vector<Alternative> sequence(std::size_t depth) {
     Alternative made;
     std::vector<Alternative> anchored;
@@ -110,7 +111,7 @@ class PatternReader {
       throw Refusal{fmt::format("has more than {} bytes with its repetitions written out", max_text)};
   }
 
-  /// A group, behind its parenthesis. Its alternatives go to `anchored` if one of them has an anchor.
+  /// Reads a group after its parenthesis. Its alternatives go to `anchored` if one of them has an anchor.
   Alternative group(std::size_t depth, std::vector<Alternative>& anchored) {
     if (take_if("?")) {
       if (next_is("P<") || (next_is("<") && !next_is("<=") && !next_is("<!"))) {
@@ -160,7 +161,7 @@ class PatternReader {
         part.text = fmt::format("(?:{}{{{},{}}}{}*)", part.text, least, least, part.text);
       }
     }
-    (void)take_if("?");  // it says which match is preferred, not what matches
+    (void)take_if("?");  // a lazy quantifier matches the same texts
     if (next_is_quantifier()) throw Refusal{"repeats a repetition"};
   }
 
@@ -192,7 +193,7 @@ class PatternReader {
     return text + "]";
   }
 
-  /// A character or an escape, in ASCII.
+  /// Returns a character or an escape sequence, in ASCII.
   std::string character(bool in_class) {
     if (next_is("\\")) return escape_sequence(in_class);
     if (static_cast<unsigned char>(rest_.empty() ? '\0' : rest_.front()) < 0x80) {
@@ -201,11 +202,9 @@ class PatternReader {
         return fmt::format("\\x{:02x}", static_cast<int>(next));
       return std::string(1, next);
     }
-    const std::size_t size = first_character(rest_).size();
-    char32_t code = static_cast<unsigned char>(rest_.front()) & (0xFFU >> (size + 1));
-    for (std::size_t i = 1; i < size; ++i) code = code << 6 | (static_cast<unsigned char>(rest_[i]) & 0x3FU);
-    rest_.remove_prefix(size);
-    return fmt::format("\\u{{{:x}}}", static_cast<std::uint32_t>(code));
+    const std::string_view next = first_character(rest_);
+    rest_.remove_prefix(next.size());
+    return fmt::format("\\u{{{:x}}}", jinja::code_of(next));
   }
 
   std::string escape_sequence(bool in_class) {

@@ -54,7 +54,7 @@ class Rewriter {
     if (const Ordered* format = member(schema, "format");
         format != nullptr && !(format->is_string() && is_known_format(format->get_ref<const std::string&>())))
       schema.erase("format");  // an annotation
-    // No schema within it or beside it evaluates anything: such combinations are refused.
+    // No other schema evaluates properties or items: combinations are refused.
     if (schema.contains("unevaluatedProperties"))
       rename(schema, "unevaluatedProperties", "additionalProperties");
     if (schema.contains("unevaluatedItems")) rename(schema, "unevaluatedItems", "items");
@@ -95,7 +95,7 @@ class Rewriter {
     if (is_object != is_array) schema["type"] = is_object ? "object" : "array";
   }
 
-  /// Lists required properties, and leaves out empty lists and limits that say nothing.
+  /// Lists required properties, and drops empty lists and limits without effect.
   Result<void> require_listed(Ordered& schema) {
     for (const char* name : {"properties", "patternProperties"}) {
       const Ordered* all = member(schema, name);
@@ -137,7 +137,7 @@ class Rewriter {
     return {};
   }
 
-  /// Elements of arrays that are longer than `maxItems` never are.
+  /// Drops elements of `prefixItems` beyond `maxItems`.
   static void shorten_prefix(Ordered& schema) {
     Ordered* prefix = member(schema, "prefixItems");
     if (prefix == nullptr || !prefix->is_array()) return;
@@ -158,7 +158,7 @@ class Rewriter {
     if (format != nullptr) {
       for (const char* other : {"pattern", "minLength", "maxLength"})
         if (schema.contains(other))
-          return error("'{}': '{}' beside 'format' is not supported", field_, other);
+          return error("'{}': '{}' next to 'format' is not supported", field_, other);
     }
     if (style_ == SchemaStyle::tags) return {};
     if (format != nullptr) {
@@ -171,7 +171,7 @@ class Rewriter {
     if (pattern != nullptr && pattern->is_string()) {
       for (const char* other : {"minLength", "maxLength"})
         if (schema.contains(other))
-          return error("'{}': '{}' beside 'pattern' is not supported", field_, other);
+          return error("'{}': '{}' next to 'pattern' is not supported", field_, other);
       SPECTR_TRY(*pattern, whole(pattern->get_ref<const std::string&>()));
     }
     Ordered* by_pattern = member(schema, "patternProperties");

@@ -40,7 +40,8 @@ std::vector<const Schema*> needs_of_array(const Schema& schema) {
   return all;
 }
 
-/// Sets of schemas; a value of the schema is finite if those of one set are. An empty set: in any case.
+/// Returns sets of schemas: the schema has a finite value if all schemas of one set have. An empty set:
+/// always.
 Needs needs_of(const References& references, const Schema& schema) {
   if (!schema.is_object()) return {{}};
   if (const auto found = references.find(&schema); found != references.end()) return {{found->second}};
@@ -65,7 +66,7 @@ Needs needs_of(const References& references, const Schema& schema) {
 }  // namespace
 
 std::optional<std::size_t> endless_schema(const PlacedSchemas& schemas, const References& references) {
-  // A set of schemas that must be finite before another is.
+  // A set of schemas that all need finite values before `decides` has one.
   struct Set {
     const Schema* decides;
     std::size_t left;

@@ -69,15 +69,15 @@ bool HarmonySplitter::decide_beginning(bool last) {
   return true;
 }
 
-/// Takes the first bytes of what is pending, among which is no mark.
+/// Takes the first `count` pending bytes, which contain no mark.
 void HarmonySplitter::take(std::size_t count, Parts& parts) {
   if (in_header_) header_.append(pending_, 0, count);
   if (in_name_) {
     channel_.append(pending_, 0, count);
   } else if (!in_header_ && count > 0) {
     const std::size_t from = std::exchange(skips_blank_, false) && pending_.front() == ' ' ? 1 : 0;
-    bool& any = in_thoughts_ ? thought_ : said_;
-    std::string text(!std::exchange(told_, true) && std::exchange(any, true) ? between_thoughts : "");
+    bool& any = in_thoughts_ ? has_thoughts_ : has_content_;
+    std::string text(!std::exchange(has_output_, true) && std::exchange(any, true) ? between_thoughts : "");
     text.append(pending_, from, count - from);
     if (in_thoughts_) {
       parts.think(text, keeps_.thoughts);
@@ -91,7 +91,7 @@ void HarmonySplitter::take(std::size_t count, Parts& parts) {
 /// Begins a message whose header is complete. The header of a call is content.
 void HarmonySplitter::begin_message(Parts& parts) {
   if (in_thoughts_) parts.close_thoughts(keeps_.thoughts);
-  told_ = false;
+  has_output_ = false;
   skips_blank_ = channel_.starts_with(' ');
   const std::string header = std::exchange(header_, {});
   std::string_view recipient = recipient_of(header);
@@ -108,15 +108,15 @@ void HarmonySplitter::begin_message(Parts& parts) {
     if (in_thoughts_ && keeps_.thoughts) parts.think("<|channel|>" + channel_ + "<|message|>", true);
     return;
   }
-  told_ = said_ = true;
+  has_output_ = has_content_ = true;
   in_thoughts_ = false;
 }
 
 void HarmonySplitter::end_message(std::string_view mark, Parts& parts) {
   if (!std::exchange(in_thoughts_, false)) return;
   if (keeps_.thoughts) {
-    if (told_) parts.think(mark, true);
-    said_ = false;  // nothing stands between kept thoughts and the answer
+    if (has_output_) parts.think(mark, true);
+    has_content_ = false;  // no separator between kept thoughts and content
   }
   parts.close_thoughts(keeps_.thoughts);
 }

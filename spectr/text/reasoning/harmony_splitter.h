@@ -9,8 +9,8 @@
 namespace spectr {
 
 /// Splits messages with headers: <|channel|>NAME …<|message|>TEXT<|end|><|start|>assistant<|channel|>… The
-/// channel "analysis" and messages to "self" have the thoughts, all others what is said. A text without marks
-/// is said.
+/// channel "analysis" and messages to "self" contain the thoughts, all others content. A text without marks
+/// is content.
 class HarmonySplitter final : public ReasoningSplitter {
  public:
   explicit HarmonySplitter(KeptMarks keeps);
@@ -27,15 +27,15 @@ class HarmonySplitter final : public ReasoningSplitter {
 
   KeptMarks keeps_;
   StopWords marks_;
-  bool begun_ = false;     // whether the answer goes on with the header of the prompt is decided
-  bool unmarked_ = false;  // it seems to, but no mark has confirmed it
+  bool begun_ = false;     // it is known whether the answer continues the header in the prompt
+  bool unmarked_ = false;  // it seems to, but no mark has confirmed it yet
   std::string header_;     // of the message at hand, without its marks
   std::string channel_;    // of the message at hand
   bool in_header_ = false, in_name_ = false;
   bool in_thoughts_ = false;  // the message at hand has thoughts
   bool skips_blank_ = false;  // a blank follows each mark
-  bool told_ = false;         // something of the message at hand
-  bool thought_ = false, said_ = false;
+  bool has_output_ = false;   // something of the current message has been reported
+  bool has_thoughts_ = false, has_content_ = false;
   std::string pending_;
 };
 

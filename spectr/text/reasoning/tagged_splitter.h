@@ -18,22 +18,22 @@ class TaggedSplitter final : public ReasoningSplitter {
   Parts finish() override;
 
  private:
-  enum class Place { before, thinking, saying };
+  enum class State { before, thoughts, content };
 
   bool step(Parts& parts, bool last);
   void take_mark(std::size_t size, Parts& parts);
   bool open(Parts& parts, bool last);
-  bool think(Parts& parts, bool last);
-  bool say(Parts& parts, bool last);
+  bool read_thoughts(Parts& parts, bool last);
+  bool read_content(Parts& parts, bool last);
 
   const ReasoningForm& form_;
   bool keeps_;  // thoughts are content, with their marks
   StopWords close_, around_;
-  std::string_view content_mark_;  // with which content begins; may be empty
-  Place place_ = Place::before;
-  bool inside_ = false;   // something of the thoughts at hand has been told
-  bool thought_ = false;  // something of any thoughts
-  bool closed_ = false;   // there have been thoughts, perhaps empty ones
+  std::string_view content_mark_;  // begins the content; may be empty
+  State state_ = State::before;
+  bool inside_ = false;        // something of the current thoughts has been reported
+  bool has_thoughts_ = false;  // some thoughts have been reported
+  bool closed_ = false;        // thoughts have ended, perhaps empty ones
   std::string pending_;
 };
 
