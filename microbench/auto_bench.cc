@@ -118,7 +118,7 @@ Result<double> cost(const Pair& pair, Decoder& decoder, const Costs& costs, cons
       read = prompt.size() - 1;
       sum += passes.seconds(static_cast<double>(read));
       if (why)
-        sum += static_cast<double>(AutoParams::warm_up_contexts) * logits_share * row_seconds(costs.target);
+        sum += static_cast<double>(AutoParams::look_positions) * logits_share * row_seconds(costs.target);
     }
     sum += costs.target.seconds(1.0 + static_cast<double>(block.drafted));
     if (block.drafted > 0 && (!why || why->model)) {

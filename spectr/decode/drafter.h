@@ -10,8 +10,8 @@
 
 #include "spectr/base/choices.h"
 #include "spectr/base/result.h"
-#include "spectr/decode/auto/cost_model.h"
 #include "spectr/decode/block.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/decode/draft.h"
 #include "spectr/lm/language_model.h"
 #include "spectr/sampling/warp.h"
@@ -58,15 +58,15 @@ struct Expectation {
   double tokens;                     ///< expected tokens of the block
   double seconds;                    ///< expected seconds of the block
   double plain_seconds;              ///< seconds of one token by plain decoding
-  bool probe;                        ///< the block drafts to explore, although another choice is better
+  bool probe;                        ///< a draft model was looked at before the block (see AutoDrafter)
   double charged;                    ///< modelled seconds of the last observed block
 };
 
-/// Learned acceptance of a draft model, from `contexts` contexts of one sequence.
+/// The positions of one sequence at which a drafter has compared a draft model with the target.
 struct Learned {
   Support support;
-  std::size_t contexts;
-  LearnedAcceptance acceptance;
+  std::size_t seen;                        ///< number of positions
+  std::vector<LearnedPosition> positions;  ///< the latest of them
 };
 
 /// Proposes continuations of a sequence.

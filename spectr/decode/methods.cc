@@ -27,6 +27,7 @@
 #include "spectr/decode/verify/membership_walk.h"
 #include "spectr/decode/verify/plan_walk.h"
 #include "spectr/decode/verify/traversal_verifier.h"
+#include "spectr/decode/verify/verifier_by_density.h"
 #include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
@@ -159,9 +160,12 @@ Result<Decoder> build_suffix(const MethodOptions& o) {
 
 Result<Decoder> build_auto(const MethodOptions& o) {
   if (!o.costs) return error("method auto needs to know what passes cost");
-  SPECTR_TRY(const PlanRule* dense, find_plan(o.costs->optimal_pays() ? "optimal" : "k-seq"));
-  SPECTR_TRY(const PlanRule* cut, find_plan("optimal"));
-  return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *dense, *cut, PlanOptions{});
+  auto drafter = std::make_unique<AutoDrafter>(o.costs);
+  if (o.costs->optimal_pays())
+    return decoder<ConditionalVerifier>(std::move(drafter), ConditionalVerifier::independent);
+  SPECTR_TRY(const PlanRule* k_seq, find_plan("k-seq"));
+  return decoder<VerifierByDensity>(std::move(drafter), std::make_unique<PlanWalk>(*k_seq, PlanOptions{}),
+                                    std::make_unique<ConditionalVerifier>(ConditionalVerifier::independent));
 }
 
 // To add a method, add a drafter or verifier in its own file, a builder above and one row here.

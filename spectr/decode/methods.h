@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/auto/cost_model.h"
 #include "spectr/decode/beam_search.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/decode/decoder.h"
 #include "spectr/decode/suffix_automaton.h"
 #include "spectr/sampling/warp.h"

@@ -5,6 +5,13 @@
 #include "spectr/base/check.h"
 
 namespace spectr {
+namespace {
+
+// The initial share of matches with the same continuation, and the minimum weight of a new match: the last
+// dozen or so dominate.
+constexpr double initial_share = 0.3, min_weight = 0.08;
+
+}  // namespace
 
 NgramMatch match_end(std::span<const Token> sequence, std::size_t max_length) {
   SPECTR_CHECK(!sequence.empty() && max_length >= 1);
@@ -33,8 +40,8 @@ Result<void> NgramDrafter::propose(const BlockStart& start, Models& models, Choi
   return {};
 }
 
-NgramEstimate::NgramEstimate(const AutoParams& params) : min_weight_(params.min_ngram_weight) {
-  repeats_.fill({.share = params.initial_ngram_share});
+NgramEstimate::NgramEstimate() {
+  repeats_.fill({.share = initial_share});
 }
 
 void NgramEstimate::see(std::span<const Token> sequence) {
@@ -45,7 +52,7 @@ void NgramEstimate::see(std::span<const Token> sequence) {
       Repeats& here = repeats_[agree_ - 1];
       const double alike = sequence[length_] == expected_ ? 1.0 : 0.0;
       // Initially this is the mean of all observations, with the guess counted as one.
-      here.share += std::max(min_weight_, 1.0 / static_cast<double>(here.seen + 2)) * (alike - here.share);
+      here.share += std::max(min_weight, 1.0 / static_cast<double>(here.seen + 2)) * (alike - here.share);
       ++here.seen;
     }
     look_up(sequence.first(length_ + 1));

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "spectr/base/token.h"
-#include "spectr/decode/auto/auto_params.h"
 #include "spectr/decode/drafter.h"
 
 namespace spectr {
@@ -52,11 +51,11 @@ class NgramEstimate {
  public:
   /// Maximum number of matching tokens that is considered. Shares are estimated by the number of matching
   /// tokens, because longer matches are more likely to have the same continuation.
-  static constexpr std::size_t max_order = AutoParams::max_ngram_order;
+  static constexpr std::size_t max_order = 8;
   /// Maximum length of drafts that is considered.
-  static constexpr std::size_t max_length = AutoParams::max_ngram_length;
+  static constexpr std::size_t max_length = 15;
 
-  explicit NgramEstimate(const AutoParams& params = {});
+  NgramEstimate();
 
   /// Observes the tokens that were appended since the last call; the first call learns nothing. Requires: a
   /// sequence that begins with the last one.
@@ -75,7 +74,6 @@ class NgramEstimate {
     std::size_t seen = 0;  // number of them
   };
 
-  double min_weight_;
   std::size_t length_ = 0;                  // of the sequence
   std::size_t agree_ = 0;                   // length of the match of its end, at most max_order
   Token expected_ = 0;                      // the token that followed the match

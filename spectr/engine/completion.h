@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/auto/cost_check.h"
+#include "spectr/decode/costs/cost_check.h"
 #include "spectr/decode/drafter.h"
 #include "spectr/decode/statistics.h"
 #include "spectr/engine/completion_text.h"

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <set>
 #include <string_view>
+#include <vector>
 
-#include "spectr/decode/auto/acceptance.h"
+#include "spectr/decode/auto/auto_params.h"
+#include "spectr/decode/auto/drafted_position.h"
 #include "spectr/decode/suffix_drafter.h"
 
 namespace spectr {
@@ -17,13 +20,10 @@ namespace {
 std::shared_ptr<Costs> costs(double slope, double draft, double acceptance) {
   auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0 + 31.0 * slope}}), {{CostCurve({{1, draft}, {32, draft}})}}, {}});
-  LearnedAcceptance learned;
-  learned.confidences.front() = 1.0;
-  for (auto& accepted : learned.accepted) {
-    for (std::size_t i = 0; i < accepted.size(); ++i)
-      accepted[i] = 1.0 - (1.0 - acceptance) / static_cast<double>(i + 1);
-  }
-  costs->drafts.front().learned.fill(learned);
+  LearnedPosition learned = {.confidence = acceptance, .merging = acceptance * acceptance};
+  for (std::size_t i = 0; i < learned.accepted.size(); ++i)
+    learned.accepted[i] = 1.0 - (1.0 - acceptance) / static_cast<double>(i + 1);
+  costs->drafts.front().learned.fill(std::vector(64, learned));
   return costs;
 }
 
@@ -53,18 +53,34 @@ TEST(BestShape, LeavesWhatIsGiven) {
   EXPECT_EQ(chosen("spectr", by, request).drafts, 12U) << "of more than are estimated, too";
 }
 
-/// Returns the trunk length of the best shape for one K and L in tokens per second, by plain loops. The cost
-/// of a draft pass does not depend on its rows, and only passes take time.
+/// Returns the trunk length of the best shape for one K and L in tokens per second, by plain loops. All
+/// positions are equal, the cost of a draft pass does not depend on its rows, and only passes take time.
 std::size_t best_trunk(const Costs& costs, std::size_t K, std::size_t L) {
-  const AutoParams params;
-  AcceptanceEstimate estimate(params);
-  estimate.remember(*costs.drafts.front().learned.front());
+  const DraftedPosition position = position_of(costs.drafts.front().learned.front()->front());
   std::size_t best = 0;
   double best_rate = 0.0;
   for (std::size_t trunk = 0; trunk < L; ++trunk) {
-    double tokens = 1.0, reached = 1.0;
-    for (std::size_t i = 0; i < L; ++i) tokens += reached *= estimate.acceptances(K, trunk)[i];
-    const double rows = 1.0 + estimate.nodes(K, L, trunk);
+    std::vector<double> drafts(K + 1, 0.0);  // P(n survive)
+    drafts[trunk == 0 ? K : 1] = 1.0;
+    double tokens = 1.0, rows = 1.0, merged = 1.0;
+    for (std::size_t level = 1; level <= L; ++level) {
+      std::vector<double> next(K + 1, 0.0);
+      double sum = 0.0;
+      for (std::size_t k = 1; k <= K; ++k) {
+        for (std::size_t n = 1; n <= k; ++n) {
+          next[n] += drafts[k] * position.survivors(k, n);
+          sum += drafts[k] * position.survivors(k, n);
+        }
+      }
+      tokens += sum;
+      if (level == trunk) {
+        next.assign(K + 1, 0.0);
+        next[K] = sum;
+      }
+      drafts = next;
+      if (level > trunk) merged *= position.merging;
+      rows += level > trunk ? (1.0 - std::pow(1.0 - merged, static_cast<double>(K))) / merged : 1.0;
+    }
     const double rate = tokens / (costs.target.seconds(rows) +
                                   static_cast<double>(L) * costs.drafts.front().passes.seconds(1.0));
     if (rate > best_rate) {

@@ -7,6 +7,7 @@
 
 #include "spectr/decode/decoder_distribution.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/decode/verify/conditional_verifier.h"
 #include "spectr/decode/verify/plan_walk.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/tabular_pair.h"
@@ -17,7 +18,12 @@ namespace {
 
 using namespace test;
 
+/// Returns a decoder of trees that stop, with a plan at every node or conditional verification.
 Decoder confident(RecycledVector<std::size_t> factors, std::string_view plan, double min_reach) {
+  if (plan == "conditional") {
+    return {std::make_unique<TreeDrafter>(std::move(factors), Drafting::independent, std::nullopt, min_reach),
+            std::make_unique<ConditionalVerifier>(ConditionalVerifier::independent)};
+  }
   const PlanRule& rule = *value_of(find_plan(plan));
   return {std::make_unique<TreeDrafter>(std::move(factors), rule.drafting, std::nullopt, min_reach),
           std::make_unique<PlanWalk>(rule, PlanOptions{})};
@@ -36,7 +42,7 @@ MethodDistribution distribution_of(const TabularPair& pair, Decoder decoder,
 TEST(ConfidentTree, IsLosslessWhereverItStops) {
   for (const std::uint32_t seed : {1u, 2u}) {
     const TabularPair pair = TabularPair::random(3, 4, seed);
-    for (const std::string_view plan : {"k-seq", "optimal", "recursive", "recursive-wor"}) {
+    for (const std::string_view plan : {"k-seq", "optimal", "recursive", "recursive-wor", "conditional"}) {
       double before = 0.0;
       for (const double min_reach : {0.0, 0.3, 0.5, 0.7, 1.0}) {
         const auto found = distribution_of(pair, confident({2, 1, 1}, plan, min_reach));
@@ -58,9 +64,12 @@ TEST(ConfidentTree, IsLosslessBehindFiltersWithEndsAndLimits) {
   for (const WarpOptions& warp : {cut, greedy}) {
     for (const std::size_t horizon : {1U, 2U, 4U}) {
       for (const double min_reach : {0.0, 0.4, 0.6}) {
-        const EnumerationSettings settings{.horizon = horizon, .ends = {1}, .warp = warp};
-        const auto found = distribution_of(pair, confident({2, 1, 1}, "optimal", min_reach), settings);
-        EXPECT_LE(found.tv, 1e-12) << warp.temperature << ", " << horizon << ", " << min_reach;
+        for (const std::string_view plan : {"optimal", "conditional"}) {
+          const EnumerationSettings settings{.horizon = horizon, .ends = {1}, .warp = warp};
+          const auto found = distribution_of(pair, confident({2, 1, 1}, plan, min_reach), settings);
+          EXPECT_LE(found.tv, 1e-12) << plan << ", " << warp.temperature << ", " << horizon << ", "
+                                     << min_reach;
+        }
       }
     }
   }

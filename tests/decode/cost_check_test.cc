@@ -1,5 +1,5 @@
 // Costs that do not match the measured passes are detected.
-#include "spectr/decode/auto/cost_check.h"
+#include "spectr/decode/costs/cost_check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Cost models of passes: their curves and their hash.
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Measurements of transformers that method auto uses.
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

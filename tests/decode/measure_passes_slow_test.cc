@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 #include "tests/support/tabular_pair.h"
 
 namespace spectr {

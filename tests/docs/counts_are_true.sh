@@ -80,12 +80,13 @@ same() {
     grep -vcE '^(SpecTr|Yin|MTAD)')" docs/reproduction.md 'N experiments do not belong to a paper'
 
   # Constants of auto.
-  constant() { sed -n "s/.* $1 = \([0-9.]*\);.*/\1/p" spectr/decode/auto/auto_params.h; }
-  fact "$(constant max_ngram_length)" docs/methods/auto.md "up to N tokens from the text's own"
-  fact "$(constant max_ngram_order)" docs/methods/auto.md 'matches of 1 to N tokens'
-  fact "$(constant warm_up_contexts)" docs/methods/auto.md 'its last N contexts'
-  fact "$(constant first_gap)" docs/methods/auto.md 'without the draft model for N blocks'
-  fact "$(sed -n 's/.*std::array<double, \([0-9]*\)> confidences.*/\1/p' spectr/decode/auto/auto_params.h)" docs/methods/auto.md 'in N levels'
+  constant() { sed -n "s/.* $1 = \([0-9]*\)\(\.0\)\{0,1\};.*/\1/p" "spectr/decode/$2"; }
+  fact "$(constant max_length ngram.h)" docs/methods/auto.md "up to N tokens from the text's own"
+  fact "$(constant max_order ngram.h)" docs/methods/auto.md 'matches of 1 to N tokens'
+  fact "$(constant look_positions auto/auto_params.h)" docs/methods/auto.md 'of its last N tokens'
+  fact "$(constant look_positions auto/auto_params.h)" docs/methods/auto.md 'first look comes after N blocks'
+  fact "$(constant memory auto/auto_params.h)" docs/methods/auto.md 'compared until N positions are known'
+  fact "$(constant min_regret auto/auto_params.h)" docs/methods/auto.md 'the time of N tokens'
 
   # Files.
   fact "$(count <data/stories.jsonl)" data/README.md 'N openings of stories'

@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 for file in README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md docs data .ci models/README.md tests/house/files_are_short.sh \
   tests/docs/sentences_are_short.sh spectr/nn/arch/architectures.cc spectr/decode/methods.cc spectr/transport/plans.cc \
   spectr/nn/ops.h spectr/text/chat/chat_form_table.h spectr/backend/cpu/kernel_level.h lab/experiment.cc \
-  spectr/decode/auto/auto_params.h; do
+  spectr/decode/auto/auto_params.h spectr/decode/ngram.h; do
   mkdir -p "$scratch/project/$(dirname "$file")"
   cp -r "$project/$file" "$scratch/project/$file"
 done
@@ -49,7 +49,8 @@ broken_by spectr/nn/ops.h 's/^  virtual void tap(/  virtual void other();\n&/'
 broken_by CHANGELOG.md 's/[0-9]* templates by/1 templates by/'
 broken_by spectr/backend/cpu/kernel_level.h 's/portable, /portable, sse, /'
 broken_by docs/reproduction.md 's/Three experiments do not/Two experiments do not/'
-broken_by spectr/decode/auto/auto_params.h 's/max_ngram_length = 15/max_ngram_length = 16/'
+broken_by spectr/decode/ngram.h 's/max_length = 15/max_length = 16/'
+broken_by spectr/decode/auto/auto_params.h 's/min_regret = 3.0/min_regret = 4.0/'
 broken_by docs/methods/auto.md 's/matches of 1 to 8 tokens/matches of 1 to 9 tokens/'
 broken_by data/README.md 's/300 openings/301 openings/'
 broken_by data/contexts.jsonl 1d

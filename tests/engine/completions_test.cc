@@ -210,11 +210,9 @@ TEST(Completions, HaveShapesThatFitTheEnginesMaximumWhateverTheCosts) {
   // Drafts are free and always accepted, so the longest block promises most.
   const auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0}}), {{CostCurve({{1, 1e-6}, {32, 1e-6}})}}, {}});
-  costs->drafts.front().learned.fill(LearnedAcceptance{});
-  for (auto& learned : costs->drafts.front().learned) {
-    learned->confidences.front() = 1.0;
-    for (auto& accepted : learned->accepted) accepted.fill(0.999);
-  }
+  LearnedPosition sure = {.confidence = 0.999, .merging = 0.99};
+  sure.accepted.fill(0.999);
+  costs->drafts.front().learned.fill(std::vector(32, sure));
   EngineOptions options;
   options.slots.max_nodes = 9;
   options.costs = [&](const EngineModels&) { return costs; };

@@ -25,7 +25,7 @@ class CostFileTest : public testing::Test {
   void keep(const CostCheck& check, const std::vector<Learned>& learned) const {
     EXPECT_TRUE(file_.keep(*target_, drafts_, 1, check, learned));
   }
-  std::optional<LearnedAcceptance> learned(Support support) const {
+  std::optional<std::vector<LearnedPosition>> learned(Support support) const {
     return costs()->drafts.front().learned[static_cast<std::size_t>(support)];
   }
 
@@ -37,10 +37,12 @@ class CostFileTest : public testing::Test {
 
 TEST_F(CostFileTest, AcceptanceIsLearnedOnceSoThatTextsCanBeRepeated) {
   const std::uint64_t before = costs()->hash();
-  const LearnedAcceptance first = {.confidences = {0.25, 0.75}, .accepted = {{{0.5, 0.6, 0.7, 0.8}}}},
-                          second = {.confidences = {1.0}, .accepted = {{{0.1, 0.2, 0.3, 0.4}}}};
+  using Positions = std::vector<LearnedPosition>;
+  const Positions first = {{.confidence = 0.25, .merging = 0.5, .accepted = {0.5, 0.6, 0.7, 0.8}},
+                           {.confidence = 0.75, .merging = 0.5, .accepted = {0.5, 0.6, 0.7, 0.8}}},
+                  second = {{.confidence = 1.0, .merging = 0.9, .accepted = {0.1, 0.2, 0.3, 0.4}}};
   keep({}, {{Support::cut, 3, first}});
-  EXPECT_EQ(costs()->hash(), before) << "three contexts tell too little";
+  EXPECT_EQ(costs()->hash(), before) << "three positions tell too little";
   keep({}, {{Support::cut, 100, first}});
   EXPECT_EQ(learned(Support::cut), first);
   const std::uint64_t after = costs()->hash();

@@ -252,7 +252,7 @@ class GenerateRun {
     } else if (shape.length > 0) {
       what = fmt::format("L {} from the text itself", shape.length);
     }
-    if (why.probe) what += ", to see what drafts are worth";
+    if (why.probe) what += ", after a look at a draft model";
     if (what == choice_) return;
     choice_ = what;
     fmt::print(stderr,

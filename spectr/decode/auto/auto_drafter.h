@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "spectr/decode/auto/draft_candidate.h"
@@ -12,17 +13,17 @@ namespace spectr {
 
 /// Adaptive drafting. Before every block it takes the choice with the most expected tokens per second: K
 /// draft sequences of up to L tokens from one of the draft models, which continue while that model is
-/// confident; L tokens from the sequence's own n-grams; or no drafts. It uses stored cost curves and running
-/// estimates of the acceptance in this sequence.
+/// confident; L tokens from the sequence's own n-grams; or no drafts. It uses stored cost curves, and the
+/// blocks that each setting would have had in the sequence so far (Replay).
 ///
 /// Theorem. With a lossless walk as the verifier the output has the target's distribution. *Why:* the choice
 /// is a function of the sequence and of past blocks; given these, every choice gives the next block the
 /// target's distribution.
 ///
 /// The RegretBudget bounds the slowdown against plain decoding. A draft model processes no tokens, not even
-/// the prompt, until its expected saving exceeds the cost. If the prompt is long enough, its end is used to
-/// estimate the acceptance (WarmUp); otherwise a few of the first blocks explore. A model that is not the
-/// best one is probed again at growing intervals. A model never drafts if even perfect drafts would not pay
+/// the prompt, until its expected or optimistic saving exceeds the cost. It never drafts only to explore.
+/// Instead the models are compared at the end of the prompt and, while another choice is better, at the
+/// latest tokens at growing intervals (Look). A model is never looked at if even perfect drafts would not pay
 /// off.
 class AutoDrafter final : public Drafter {
  public:
@@ -43,24 +44,25 @@ class AutoDrafter final : public Drafter {
 
  private:
   Result<void> check(const Models& models) const;
-  void begin();
   /// Returns the forecast of a block without draft models.
-  Forecast forecast(const BlockStart& start, const Models& models) const;
-  /// Returns the draft models that could save more time than they need to prefill the prompt.
-  std::vector<std::size_t> worth_reading(const BlockStart& first, const Models& models);
+  Forecast forecast(const BlockStart& start) const;
+  void begin(const BlockStart& first, const Models& models);
   void choose(const BlockStart& start, const Models& models);
-  /// Returns the modelled seconds of the block with this draft and this number of new tokens.
-  double seconds(const Draft& draft, double tokens) const;
+  /// Compares a draft model with the target at the positions of `recent_`.
+  Result<void> look(DraftCandidate& candidate, const BlockStart& start, Session& session,
+                    const Models& models);
 
   std::shared_ptr<const Costs> costs_;
   AutoParams params_;
   std::vector<DraftCandidate> candidates_;  // by draft model
   NgramEstimate ngrams_;
   RegretBudget budget_;
+  /// The target's distributions of the last emitted tokens, at most look_positions; the latest is at the end.
+  std::vector<Distribution> recent_;
   // State of the block.
   std::optional<Forecast> forecast_;
   Choice plain_, chosen_;
-  bool probes_ = false;  // true: chosen as a probe
+  bool looked_ = false;  // true: a draft model was looked at before the block
   DraftShape largest_;
   double charged_ = 0.0;  // modelled seconds of the last block
   // State of the sequence.

@@ -1,11 +1,13 @@
 #include "spectr/decode/auto/best_shape.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "spectr/decode/auto/draft_candidate.h"
+#include "spectr/decode/auto/policy.h"
 #include "spectr/decode/suffix_drafter.h"
 #include "spectr/transport/plans.h"
 
@@ -32,6 +34,56 @@ bool opens_trunk(const MethodRule& method, const MethodRequest& request) {
   return request.auto_trunk && method.reads(Setting::trunk);
 }
 
+/// The K and L that a request fixes, and the limits of the part of the shape that it leaves open.
+struct OpenShape {
+  std::optional<std::size_t> drafts, length;
+  std::size_t max_drafts = 1;
+  std::optional<std::size_t> max_rows;
+  bool with_trunks = false;
+};
+
+/// Returns the shape that promises the most tokens per second among those with the given K and L, in blocks
+/// of at most max_rows rows. If none is that small, returns the smallest.
+DraftShape best_shape(const Costs& costs, Support support, const OpenShape& open) {
+  constexpr std::size_t depth = 0, left = 256;
+  const AutoParams params;
+  const Forecast forecast(costs, params, support, depth, left, RegretBudget(params));
+  const DraftCosts& draft = costs.drafts.front();
+  const auto& learned = draft.learned[static_cast<std::size_t>(support)];
+  const BlockTimes times = forecast.times_of(draft);
+
+  const std::size_t widest = forecast.sequences_differ() ? open.max_drafts : 1;
+  const std::size_t longest = std::min(open.length.value_or(AutoParams::max_length), AutoParams::max_length);
+  std::vector<Replay::Family> families;
+  for (std::size_t K = open.drafts.value_or(1); K <= open.drafts.value_or(widest); ++K) {
+    for (std::size_t trunk = 0; trunk < (open.with_trunks && K > 1 ? longest : 1); ++trunk)
+      families.push_back({K, trunk, longest});
+  }
+  const double never[] = {0.0};
+  Replay replay(families, never, params.memory);
+  for (const LearnedPosition& position : learned ? *learned : guessed_positions())
+    replay.see(position_of(position), times);
+
+  const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  const std::size_t max_rows = std::min(open.max_rows.value_or(unlimited),
+                                        open.drafts || open.length ? unlimited : AutoParams::max_rows);
+  DraftShape best = {open.drafts.value_or(1), open.length.value_or(1)};
+  if (open.with_trunks && best.drafts > 1) best.trunk = best.length - 1;
+  double best_rate = 0.0;
+  for (std::size_t s = 0; s < replay.settings().size(); ++s) {
+    DraftShape shape = replay.settings()[s].shape;
+    if (open.length && shape.length < longest) continue;
+    shape.length = open.length.value_or(shape.length);
+    if (shape.trunk + shape.drafts * (shape.length - shape.trunk) >= max_rows) continue;
+    const double tokens = replay.tokens(s);
+    const double rate = tokens / (replay.seconds(s) + tokens * forecast.token_seconds(shape.drafts));
+    if (rate <= best_rate) continue;
+    best_rate = rate;
+    best = shape;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool leaves_shape_open(const MethodRule& method, const MethodRequest& request) {
@@ -49,17 +101,12 @@ MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& r
   if (costs != nullptr && request.load.value_or(1) > 1)
     costs = std::make_shared<const Costs>(costs->shared(*request.load));
   if (costs != nullptr && costs->drafts.size() == 1 && leaves_shape_open(method, request)) {
-    const AutoParams params;
-    const Support support = support_of(warp, vocabulary);
-    constexpr std::size_t behind = 0, left = 256;
-    const Forecast forecast(*costs, params, support, behind, left, RegretBudget(params));
-    DraftCandidate candidate(0, *costs, params);
-    if (const auto& learned = costs->drafts.front().learned[static_cast<std::size_t>(support)])
-      candidate.remember(*learned);
-    const bool chain = is_chain(method);
-    const DraftShape best =
-        candidate.best_shape(forecast, chain ? std::optional<std::size_t>(1) : request.drafts, request.length,
-                             max_drafts(method, request), max_nodes, opens_trunk(method, request));
+    OpenShape open = {.drafts = is_chain(method) ? std::optional<std::size_t>(1) : request.drafts,
+                      .length = request.length,
+                      .max_drafts = max_drafts(method, request),
+                      .max_rows = max_nodes,
+                      .with_trunks = opens_trunk(method, request)};
+    const DraftShape best = best_shape(*costs, support_of(warp, vocabulary), open);
     settings.drafts = request.drafts.value_or(best.drafts);
     settings.length = best.length;
     if (opens_trunk(method, request)) settings.trunk = best.trunk;

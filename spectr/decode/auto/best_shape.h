@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"
 
@@ -14,7 +14,7 @@ namespace spectr {
 bool leaves_shape_open(const MethodRule& method, const MethodRequest& request);
 
 /// Returns the settings of a request, with `costs` scaled to its load. An open K, L or trunk maximises the
-/// expected tokens per second by these costs and their learned acceptance, in blocks of at most `max_nodes`
+/// expected tokens per second by these costs and their learned positions, in blocks of at most `max_nodes`
 /// nodes if one fits; without costs K and L are 4 and the trunk is 0. An open L of suffix drafts is
 /// SuffixDrafter::open_length. `vocabulary` is the target's.
 MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& request,

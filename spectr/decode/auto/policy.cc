@@ -6,8 +6,7 @@ double RegretBudget::of_block(const Choice& plain, std::size_t left) const {
   const double max_regret =
       std::max(params_.regret_share * static_cast<double>(emitted_ + left), params_.min_regret) *
       plain.seconds;
-  const double counted = regret_ > 0.0 ? std::max(regret_ - std::min(credit_, max_regret), 0.0) : regret_;
-  return params_.block_share * (max_regret - counted);
+  return params_.block_share * (max_regret - regret_);
 }
 
 Support support_of(const Warp& warp, std::size_t vocabulary) {
@@ -15,19 +14,30 @@ Support support_of(const Warp& warp, std::size_t vocabulary) {
   return warp.filters(vocabulary) ? Support::cut : Support::whole;
 }
 
-Choice Forecast::plain() const {
-  return {.seconds = verification_seconds(0.0, 0, 1.0, 0.0)};
-}
-
 Choice Forecast::best_by_ngrams(const NgramEstimate& ngrams, std::size_t left, Choice best) const {
   const auto tokens = ngrams.tokens();
   for (std::size_t L = 1; L <= std::min(NgramEstimate::max_length, left); ++L) {
     const double n = capped(tokens[L], left);
-    const double seconds = verification_seconds(static_cast<double>(L), L, n, costs_.select.one);
-    const Choice choice = {.origin = DraftOrigin::ngrams, .shape = {1, L}, .tokens = n, .seconds = seconds};
+    const double seconds = verification_seconds(static_cast<double>(L), n, 1);
+    const Choice choice = {
+        .origin = DraftOrigin::ngrams, .setting = {{1, L}}, .tokens = n, .seconds = seconds};
     if (beats(choice, best) && affords(seconds)) best = choice;
   }
   return best;
+}
+
+BlockTimes Forecast::times_of(const DraftCosts& draft) const {
+  // Each row with drafts below it needs a distribution and a confidence, which takes as long as a likelihood.
+  const double row = distribution_seconds() + costs_.select.likelihood;
+  BlockTimes times;
+  times.block = costs_.target.seconds(1.0, attended()) + draft.alternation +
+                draft.passes.seconds(params_.read_anyway, attended()) + row;
+  for (std::size_t rows = 1; rows <= BlockTimes::max_rows; ++rows) {
+    const auto r = static_cast<double>(rows);
+    times.target[rows] = costs_.target.seconds(r, attended());
+    times.draft[rows] = draft.passes.seconds(r, attended()) + r * row;
+  }
+  return times;
 }
 
 }  // namespace spectr

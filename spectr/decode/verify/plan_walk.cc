@@ -24,13 +24,12 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
       tokens.push_back(draft.token(draw));
     }
     SPECTR_TRY(const Distribution* q, target.at(node));
-    const PlanRule& rule = q->is_dense() ? dense_ : cut_;
-    SPECTR_TRY(const auto plan, rule.build(DraftDistributions(distributions), *q, options_));
+    SPECTR_TRY(const auto plan, rule_.build(DraftDistributions(distributions), *q, options_));
     choices.enter(start.place(node, verdict.path.size(), Purpose::select));
     const Selection y = plan->select(tokens, choices);
 
     verdict.biases.push_back(plan->bias());
-    if (!rule.lossless) verdict.rejections.push_back(1.0 - plan->acceptance());
+    if (!rule_.lossless) verdict.rejections.push_back(1.0 - plan->acceptance());
     survivors.clear();
     for (std::size_t draw : draws) {
       if (draft.token(draw) == y.token) survivors.emplace_back(draw);

@@ -21,18 +21,13 @@ namespace spectr {
 class PlanWalk final : public Verifier {
  public:
   /// The rule must outlive it.
-  PlanWalk(const PlanRule& rule, PlanOptions options) : PlanWalk(rule, rule, options) {}
-  /// Like above, with another rule for nodes whose distributions are short. Any combination is valid: the
-  /// proof holds for any plan at each node.
-  PlanWalk(const PlanRule& dense, const PlanRule& cut, PlanOptions options)
-      : dense_(dense), cut_(cut), options_(options) {}
+  PlanWalk(const PlanRule& rule, PlanOptions options) : rule_(rule), options_(options) {}
 
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 
  private:
-  const PlanRule& dense_;
-  const PlanRule& cut_;
+  const PlanRule& rule_;
   PlanOptions options_;
 };
 

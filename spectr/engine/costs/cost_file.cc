@@ -10,7 +10,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/hash.h"
 #include "spectr/base/version.h"
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 #include "spectr/engine/costs/cost_json.h"
 #include "spectr/engine/costs/processor_name.h"
 #include "spectr/engine/costs/slim_trial.h"
@@ -137,9 +137,9 @@ Result<void> CostFile::keep(const Transformer& target, std::span<const Transform
       entry->off = *off;
     }
     for (std::size_t i = 0; i < std::min(learned.size(), drafts.size()); ++i) {
-      const auto& [support, contexts, acceptance] = learned[i];
+      const auto& [support, seen, positions] = learned[i];
       auto& known = entry->costs.drafts[i].learned[static_cast<std::size_t>(support)];
-      if (contexts >= contexts_to_learn && !known) known = acceptance;
+      if (seen >= positions_to_learn && !known) known = positions;
     }
     return json_of(*entry);
   });

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/auto/cost_check.h"
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_check.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/decode/drafter.h"
 #include "spectr/engine/costs/kept_measurements.h"
 #include "spectr/engine/loaded_model.h"
@@ -59,7 +59,7 @@ class CostFile {
                     const CostCheck& check, std::span<const Learned> learned) const;
 
  private:
-  static constexpr std::size_t contexts_to_learn = 16;
+  static constexpr std::size_t positions_to_learn = 16;
 
   CostFileOptions options_;
   KeptMeasurements file_;

@@ -34,6 +34,12 @@ double seconds_from(const Json& seconds) {
   return read;
 }
 
+double probability_from(const Json& probability) {
+  const auto read = probability.get<double>();
+  if (!(read >= 0.0 && read <= 1.0)) throw std::out_of_range("learned");
+  return read;
+}
+
 CostCurve curve_from(const Json& curve) {
   std::vector<CostCurve::Point> read;
   for (const Json& p : curve.at("passes")) {
@@ -57,14 +63,15 @@ decltype(DraftCosts::learned) learned_from(const Json& draft) {
   for (std::size_t i = 0; i < support_count; ++i) {
     const auto one = all->find(support_names[i]);
     if (one == all->end()) continue;
-    LearnedAcceptance& read = learned[i].emplace();
-    one->at("confidences").get_to(read.confidences);
-    one->at("accepted").get_to(read.accepted);
-    const auto check = [](double probability) {
-      if (!(probability >= 0.0 && probability <= 1.0)) throw std::out_of_range("learned");
-    };
-    std::ranges::for_each(read.confidences, check);
-    for (const auto& accepted : read.accepted) std::ranges::for_each(accepted, check);
+    std::vector<LearnedPosition>& positions = learned[i].emplace();
+    for (const Json& read : *one) {
+      LearnedPosition& position = positions.emplace_back();
+      position.confidence = probability_from(read.at(0));
+      position.merging = probability_from(read.at(1));
+      for (std::size_t k = 0; k < position.accepted.size(); ++k)
+        position.accepted[k] = probability_from(read.at(2 + k));
+    }
+    if (positions.empty()) throw std::out_of_range("learned");
   }
   return learned;
 }
@@ -92,8 +99,12 @@ std::string json_of(const CostEntry& entry) {
     for (std::size_t i = 0; i < support_count; ++i) {
       const auto& learned = draft.learned[i];
       if (!learned) continue;
-      drafts.back()["learned"][support_names[i]] = {{"confidences", learned->confidences},
-                                                    {"accepted", learned->accepted}};
+      Json positions = Json::array();
+      for (const LearnedPosition& position : *learned) {
+        positions.push_back({position.confidence, position.merging});
+        for (const double accepted : position.accepted) positions.back().push_back(accepted);
+      }
+      drafts.back()["learned"][support_names[i]] = std::move(positions);
     }
   }
   const SelectCosts& select = entry.costs.select;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/engine/costs/slim_trial.h"
 
 namespace spectr {

@@ -7,8 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "spectr/decode/auto/auto_params.h"
-
 namespace spectr {
 
 /// The support of the distributions within the vocabulary.
@@ -69,15 +67,17 @@ struct SelectCosts {
   double optimal = 0.0;     ///< the optimal plan for several drafts
 };
 
-/// The acceptance of a draft model that `auto` learned in earlier completions, at the first positions of
-/// blocks. It is the initial guess for later completions.
-struct LearnedAcceptance {
-  /// By AutoParams::confidences: the share of contexts with this confidence of the draft model.
-  std::array<double, AutoParams::confidences.size()> confidences = {};
-  /// By AutoParams::confidences and AutoParams::drafts: the target's acceptance there.
-  std::array<std::array<double, AutoParams::drafts.size()>, AutoParams::confidences.size()> accepted = {};
+/// A position of an earlier completion as a draft model saw it. `auto` starts later completions from such
+/// positions.
+struct LearnedPosition {
+  /// The numbers of drafts whose acceptance is kept.
+  static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
 
-  bool operator==(const LearnedAcceptance&) const = default;
+  double confidence = 0.0;  ///< the draft model's largest probability, at temperature 1 and without filters
+  double merging = 0.0;     ///< the probability that two drafts are equal
+  std::array<double, drafts.size()> accepted = {};  ///< P(the token is one of the drafts), by `drafts`
+
+  bool operator==(const LearnedPosition&) const = default;
 };
 
 /// The costs of a draft model, in seconds.
@@ -89,8 +89,8 @@ struct DraftCosts {
   /// Prefill seconds per token, if only the last token's logits are needed. If unset, a token costs as much
   /// as a row of a pass.
   std::optional<double> reading = std::nullopt;
-  /// By Support, because acceptance depends on the distributions.
-  std::array<std::optional<LearnedAcceptance>, support_count> learned = {};
+  /// Positions of an earlier completion, by Support: acceptance differs with the distributions.
+  std::array<std::optional<std::vector<LearnedPosition>>, support_count> learned = {};
 };
 
 /// The basis of an automatic choice. It is measured once per machine, set of models and number of threads,

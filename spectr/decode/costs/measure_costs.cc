@@ -1,4 +1,4 @@
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 
 #include <algorithm>
 #include <limits>

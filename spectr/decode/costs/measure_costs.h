@@ -5,7 +5,7 @@
 #include <span>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/lm/language_model.h"
 
 namespace spectr {

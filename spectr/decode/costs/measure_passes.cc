@@ -7,7 +7,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/base/stopwatch.h"
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 #include "spectr/lm/flat_tree.h"
 
 namespace spectr {

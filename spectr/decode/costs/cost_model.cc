@@ -1,4 +1,4 @@
-#include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/costs/cost_model.h"
 
 #include <algorithm>
 #include <bit>
@@ -84,8 +84,11 @@ std::uint64_t Costs::hash() const {
     if (draft.reading) add(*draft.reading);
     for (const auto& learned : draft.learned) {
       if (!learned) continue;
-      for (const double share : learned->confidences) add(share);
-      for (const auto& accepted : learned->accepted) std::ranges::for_each(accepted, add);
+      for (const LearnedPosition& position : *learned) {
+        add(position.confidence);
+        add(position.merging);
+        std::ranges::for_each(position.accepted, add);
+      }
     }
   }
   for (double seconds :
