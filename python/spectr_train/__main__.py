@@ -57,7 +57,7 @@ def parser():
     shape = flags.add_argument_group("the drafter")
     shape.add_argument("--blocks", dest="drafter_layers", type=whole, default=2, help="layers (dflash; default: 2)")
     shape.add_argument("--heads", type=whole, help="attention heads (default: the target's)")
-    shape.add_argument("--ffn", type=whole, help="width of the feed-forward blocks (default: twice the target's width)")
+    shape.add_argument("--ffn", type=whole, help="width of the feed-forward blocks (default: the target's)")
     shape.add_argument("--block-size", dest="block_rows", type=at_least(2), default=8,
                        help="rows of a block (dflash; default: 8)")
     shape.add_argument("--mask-token", type=at_least(0), help="the token of the places of a block (dflash)")
@@ -132,8 +132,9 @@ def main():
     began = time.monotonic()
     try:
         source = gguf_file.TargetFile(given.model)
-        target = source.target(given.heads, source.mask_token(given.mask_token)).to(torch.device(device))
-        given.ffn = given.ffn or 2 * target.width
+        target = source.target(given.heads, source.mask_token(given.mask_token), given.drafter_layers)
+        target.to(torch.device(device))
+        given.ffn = given.ffn or source.own("feed_forward_length")
         write_features(given)
         file = features.FeatureFile(given.features)
         if len(file) < 2:

@@ -9,11 +9,13 @@ from torch.nn import functional
 
 
 class Target:
-    """What drafters use of a target: its embedding and its head, which are not trained."""
+    """What drafters use of a target: its embedding and its head, which are not trained, and its layers, from which
+    training starts."""
 
-    def __init__(self, embedding, head, norm, epsilon, base, heads, mask):
+    def __init__(self, embedding, head, norm, epsilon, base, heads, mask, layers, interleaved):
         self.embedding, self.head, self.norm = embedding, head, norm
         self.epsilon, self.base, self.heads, self.mask = epsilon, base, heads, mask
+        self.layers, self.interleaved = layers, interleaved  # weights by name; the order of rotary pairs
         self.width = embedding.shape[1]
 
     def to(self, device):
@@ -58,8 +60,36 @@ class Layer(nn.Module):
         return x + self.ffn_down(functional.silu(self.ffn_gate(normed)) * self.ffn_up(normed))
 
 
-def start(drafter, target, features):
-    """Initial weights: the fused state is the target's last tap, and the head's norm is the target's."""
+def reordered(weight, heads, interleaved):
+    """Rows of a matrix of queries or keys, whose rotary pairs are (i, i + half), for pairs (2i, 2i + 1), or back."""
+    rows = weight.unflatten(0, (heads, -1))
+    if interleaved:
+        return torch.stack(rows.chunk(2, 1), 2).flatten(1, 2).flatten(0, 1)
+    return torch.cat([rows[:, 0::2], rows[:, 1::2]], 1).flatten(0, 1)
+
+
+def start_layer(layer, source, target, interleaved):
+    """The weights of a target's layer, if they have the shapes. A layer that reads [token; state] begins with the state."""
+    weights = {}
+    for name, weight in source.items():
+        own = getattr(layer, name).weight
+        if name in ("attn_k", "attn_v") and weight.shape[0] < own.shape[0]:  # heads that share keys and values
+            shared = weight.unflatten(0, (-1, own.shape[0] // layer.heads))
+            weight = shared.repeat_interleave(layer.heads // shared.shape[0], 0).flatten(0, 1)
+        if name in ("attn_q", "attn_k") and target.interleaved != interleaved:
+            weight = reordered(weight, layer.heads, interleaved)
+        if weight.dim() == 2 and own.shape[1] == 2 * weight.shape[1]:
+            weight = torch.cat([0.1 * own[:, : weight.shape[1]], weight], 1)
+        if weight.shape != own.shape:
+            return
+        weights[name] = weight
+    for name, weight in weights.items():
+        getattr(layer, name).weight.data.copy_(weight)
+
+
+def start(drafter, target, features, interleaved):
+    """Initial weights: the fused state is the target's last tap, the layers are its last ones, and the head's norm is
+    its own. Layers of other shapes begin at random."""
     for module in drafter.modules():
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
@@ -69,6 +99,8 @@ def start(drafter, target, features):
     drafter.fc.weight.data.mul_(0.1)
     drafter.fc.weight.data[:, features - target.width :].add_(torch.eye(target.width))
     drafter.output_norm.weight.data.copy_(target.norm)
+    for layer, source in zip(drafter.blk, target.layers[-len(drafter.blk) :]):
+        start_layer(layer, source, target, interleaved)
 
 
 class DFlash(nn.Module):
@@ -88,7 +120,11 @@ class DFlash(nn.Module):
             for name in ("attn_q_norm", "attn_k_norm"):
                 setattr(layer, name, nn.RMSNorm(width // target.heads, target.epsilon))
         self.output_norm = nn.RMSNorm(width, target.epsilon)
-        start(self, target, features)
+        start(self, target, features, False)
+        self.enc["output_norm"].weight.data.copy_(self.blk[-1].attn_norm.weight)
+        for layer in self.blk:  # queries and keys as long as without their norms, on average
+            for norm, part in ((layer.attn_q_norm, layer.attn_q), (layer.attn_k_norm, layer.attn_k)):
+                norm.weight.data.fill_((part.weight * layer.attn_norm.weight).square().sum(1).mean().sqrt())
 
     def states(self, features, tokens, prefixes):
         """States [batch, prefixes, rows - 1, width] of drafts after tokens[: p + 1] for each p of prefixes [batch,
@@ -139,7 +175,8 @@ class Eagle3(nn.Module):
         layer.attn_norm_2 = nn.RMSNorm(width, target.epsilon)
         self.blk = nn.ModuleList([layer])
         self.output_norm = nn.RMSNorm(width, target.epsilon)
-        start(self, target, features)
+        start(self, target, features, True)
+        layer.attn_norm_2.weight.data.copy_(layer.attn_norm.weight)
 
     def unrolled(self, features, tokens, length):
         """States [batch, rows, width] before the head's norm of each drafted token, for drafts that begin with each

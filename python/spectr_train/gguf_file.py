@@ -34,6 +34,13 @@ class TargetFile:
         tensor = self.tensors[name]
         return torch.tensor(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
 
+    def layer(self, index):
+        """The weights of a layer by their names, or none if it has others than drafters do."""
+        names = ("attn_norm", "ffn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+        full = {name: f"blk.{index}.{name}.weight" for name in names}
+        known = all(tensor in self.tensors for tensor in full.values())
+        return {name: self.numbers(tensor).float() for name, tensor in full.items()} if known else {}
+
     @property
     def embedding_scale(self):
         """Gemma models multiply their embedding, and a drafter's is the same."""
@@ -48,11 +55,11 @@ class TargetFile:
             raise ValueError(f"{self.path}: has no token for the places of a block: give --mask-token")
         return known[0]
 
-    def target(self, heads, mask):
+    def target(self, heads, mask, blocks):
         embedding = self.numbers("token_embd.weight").float()
         head = self.numbers("output.weight").float() if "output.weight" in self.tensors else embedding
         norm = self.numbers("output_norm.weight").float()
-        width = embedding.shape[1]
+        width, count = embedding.shape[1], self.own("block_count")
         heads = heads or self.own("attention.head_count")
         if width % heads != 0 or width // heads % 2 != 0:
             raise ValueError(f"--heads: {heads} heads do not divide a width of {width} into even sizes")
@@ -60,7 +67,8 @@ class TargetFile:
             raise ValueError(f"--mask-token: {mask} is outside the target's vocabulary of {len(embedding)}")
         return Target(embedding * self.embedding_scale, head, norm,
                       self.own("attention.layer_norm_rms_epsilon", 1e-5), self.own("rope.freq_base", 10000.0),
-                      heads, mask)
+                      heads, mask, [self.layer(i) for i in range(max(0, count - blocks), count)],
+                      self.architecture == "llama")
 
 
 def write(path, kind, drafter, source, target, layers, type_name):

@@ -83,7 +83,7 @@ def twin(kind):
         path, data = trained(kind, pathlib.Path(name))
         file = features.FeatureFile(data)
         source = gguf_file.TargetFile(TARGET)
-        target = source.target(None, source.mask_token(None))
+        target = source.target(None, source.mask_token(None), 2)
         settings = argparse.Namespace(block_rows=BLOCK, prefixes=1, layers=2, ffn=FFN, length=LENGTH)
         drafter = drafters.KINDS[kind](target, file.width, settings)
         gguf_file.read_weights(path, drafter)

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/cli/commands/commands.h"
@@ -19,8 +20,11 @@ namespace {
 [[noreturn]] void become_trainer(const std::vector<std::string>& arguments) {
   const char* const chosen = std::getenv("SPECTR_PYTHON");
   const std::string python = chosen != nullptr && *chosen != '\0' ? chosen : "python3";
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw Failure(Status::failed, fmt::format("/proc/self/exe: {}", failed.message()));
   std::vector<std::string> words = {python, "-B", need(trainer_folder()).string(), "--program",
-                                    std::filesystem::read_symlink("/proc/self/exe").string()};
+                                    self.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -70,7 +70,8 @@ std::size_t FeatureFile::record_bytes(std::size_t tokens) const {
 
 /// Counts the complete records from `begin` on and removes all that follows.
 void FeatureFile::find_end(std::size_t begin) {
-  const std::size_t bytes = std::filesystem::file_size(path_);
+  std::error_code failed;
+  const std::size_t bytes = std::filesystem::file_size(path_, failed);
   std::ifstream in(path_, std::ios::binary);
   std::size_t end = begin;
   for (std::uint32_t tokens = 0; end + sizeof tokens <= bytes;) {
@@ -80,7 +81,8 @@ void FeatureFile::find_end(std::size_t begin) {
     end += record_bytes(tokens);
     ++size_;
   }
-  std::filesystem::resize_file(path_, end);
+  std::filesystem::resize_file(path_, end, failed);
+  if (failed) throw Failure(Status::failed, fmt::format("{}: {}", path_, failed.message()));
 }
 
 void FeatureFile::append(const FeatureRecord& record) {
