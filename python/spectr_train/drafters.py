@@ -69,7 +69,7 @@ def reordered(weight, heads, interleaved):
 
 
 def start_layer(layer, source, target, interleaved):
-    """The weights of a target's layer, if they have the shapes. A layer that reads [token; state] begins with the state."""
+    """The weights of a target's layer, if all have this layer's shapes. Columns that read the token begin small."""
     weights = {}
     for name, weight in source.items():
         own = getattr(layer, name).weight
@@ -78,7 +78,7 @@ def start_layer(layer, source, target, interleaved):
             weight = shared.repeat_interleave(layer.heads // shared.shape[0], 0).flatten(0, 1)
         if name in ("attn_q", "attn_k") and target.interleaved != interleaved:
             weight = reordered(weight, layer.heads, interleaved)
-        if weight.dim() == 2 and own.shape[1] == 2 * weight.shape[1]:
+        if weight.dim() == 2 and own.shape == (weight.shape[0], 2 * weight.shape[1]):
             weight = torch.cat([0.1 * own[:, : weight.shape[1]], weight], 1)
         if weight.shape != own.shape:
             return
