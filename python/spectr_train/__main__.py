@@ -72,6 +72,8 @@ def parser():
     for name, value, help_text in (("--steps", 2000, "steps"), ("--batch", 4, "sequences in a step"),
                                    ("--report", 50, "steps between two reports")):
         learning.add_argument(name, type=whole, default=value, help=f"{help_text} (default: {value})")
+    learning.add_argument("--minutes", type=float, default=float("inf"),
+                          help="minutes at most, to which the learning rate is adapted (default: unlimited)")
     learning.add_argument("--rate", type=float, default=2e-3, help="learning rate (default: 0.002)")
     learning.add_argument("--seed", type=at_least(0), default=0, help="seed of data and training (default: 0)")
     learning.add_argument("--trainer-device", default=None, help="PyTorch's device (default: cuda if there is one)")
@@ -150,7 +152,7 @@ def main():
         fail(str(error).split("\n")[0])
     length = given.block_rows - 1 if given.kind == "dflash" else given.length
     efficiency = block_efficiency(given, length) if given.prompt_count > 0 else []
-    report = {"kind": given.kind, "file": given.output, "bytes": os.path.getsize(given.output), "steps": given.steps,
+    report = {"kind": given.kind, "file": given.output, "bytes": os.path.getsize(given.output), "steps": len(losses),
               "losses": losses, "held_out": {"loss": held_out, "acceptance": one, "acceptance_of_drafts": several},
               "block_efficiency": efficiency, "seconds": time.monotonic() - began}
     if given.json:

@@ -60,13 +60,15 @@ def train(drafter, target, file, settings, device):
     drafter.to(device).train()
     head = target.head
     optimizer = torch.optim.AdamW(drafter.parameters(), settings.rate, betas=(0.9, 0.95), weight_decay=0.01)
-    warm_up = max(1, min(100, settings.steps // 10))
-    rate = lambda step: min(1.0, (step + 1) / warm_up) * 0.5 * (1 + math.cos(math.pi * step / settings.steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     generator = torch.Generator().manual_seed(settings.seed)
     learned = max(1, len(file) - held_out(len(file)))
     found, order, began = [], [], time.monotonic()
     for step in range(settings.steps):
+        share = max(step / settings.steps, (time.monotonic() - began) / (60 * settings.minutes))
+        if share >= 1:
+            break
+        for group in optimizer.param_groups:  # warms up in the first twentieth, then falls as a cosine
+            group["lr"] = settings.rate * min(1.0, 20 * share + 20 / settings.steps) * 0.5 * (1 + math.cos(math.pi * share))
         while len(order) < settings.batch:
             order += torch.randperm(learned, generator=generator).tolist()
         chosen, order = order[: settings.batch], order[settings.batch :]
@@ -77,9 +79,8 @@ def train(drafter, target, file, settings, device):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(drafter.parameters(), 1.0)
         optimizer.step()
-        schedule.step()
         found.append(loss.item())
-        if (step + 1) % settings.report == 0 or step + 1 == settings.steps:
+        if (step + 1) % settings.report == 0:
             recent = found[-settings.report :]
             shown = " ".join(f"{one:.2f}" for _, one in accepted)
             print(f"step {step + 1} of {settings.steps}: loss {sum(recent) / len(recent):.4f}, acceptance {shown}, "
