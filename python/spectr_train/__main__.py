@@ -4,10 +4,12 @@ The program `spectr` writes the training data and measures the result; this prog
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
 
+MOST_PROMPT = 32  # tokens
 MISSING = "{} is missing for {}: install it with `{} -m pip install torch gguf`, or name a Python with SPECTR_PYTHON"
 
 
@@ -78,7 +80,7 @@ def parser():
     learning.add_argument("--seed", type=at_least(0), default=0, help="seed of data and training (default: 0)")
     learning.add_argument("--trainer-device", default=None, help="PyTorch's device (default: cuda if there is one)")
     result = flags.add_argument_group("result")
-    result.add_argument("--prompts", help="JSON Lines of prompts for the measurement (default: the bundled stories)")
+    result.add_argument("--prompts", help="JSON Lines of prompts for the measurement (default: openings that were not learned)")
     result.add_argument("--prompt-count", type=at_least(0), default=20,
                         help="prompts of the measurement, 0: none (default: 20)")
     result.add_argument("--json", action="store_true", help="print one JSON object on standard output")
@@ -99,18 +101,33 @@ def write_features(given):
         sys.exit(status)
 
 
-def block_efficiency(given, length):
-    """Tokens per call of the target with 1, 4 and 8 drafts, at temperature 1."""
-    command = [given.program, "bench", "methods", "-m", given.model, "-md", given.output, "--method", "spectr", "--plan",
-               "optimal", "-K", "1,4,8", "-L", str(length), "--temp", "1", "--top-k", "0", "--top-p", "1", "--min-p",
-               "0", "--count", str(given.prompt_count), "-n", "64", "--json"]
-    command += ["--prompts", given.prompts] if given.prompts else []
-    command += ["-t", str(given.t)] if given.t else []
-    out = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if out.returncode != 0:
-        sys.exit(out.returncode)
-    return [{"drafts": row["drafts"], "length": row["length"], "mean": row["block_efficiency"]["mean"],
-             "se": row["block_efficiency"]["se"]} for row in json.loads(out.stdout)["rows"]]
+def prompts(given, file, held_out):
+    """Prompts of the measurement as flags of `spectr generate`."""
+    if not given.prompts:
+        first = max(len(file) - held_out, len(file) - given.prompt_count)
+        openings = [file.opening(index, MOST_PROMPT) for index in range(first, len(file))]
+        return [["--tokens", ",".join(map(str, tokens))] for tokens in openings]
+    with open(given.prompts, encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines if line.strip()]
+    return [["-p", row.get("prompt") or row["text"]] for row in rows[: given.prompt_count]]
+
+
+def block_efficiency(given, length, asked):
+    """Tokens per call of the target with 1, 4 and 8 drafts, at temperature 1: mean and standard error over prompts."""
+    found = []
+    for drafts in (1, 4, 8):
+        each = []
+        for seed, prompt in enumerate(asked):
+            command = [given.program, "generate", "-m", given.model, "-md", given.output, "--method", "spectr", "--plan",
+                       "optimal", "-K", str(drafts), "-L", str(length), "--temp", "1", "--top-k", "0", "--top-p", "1",
+                       "--min-p", "0", "-n", "64", "--seed", str(seed), "--json", *prompt]
+            out = subprocess.run(command + (["-t", str(given.t)] if given.t else []), stdout=subprocess.PIPE, text=True)
+            if out.returncode != 0:
+                sys.exit(out.returncode)
+            each.append(json.loads(out.stdout)["stats"]["block_efficiency"])
+        error = statistics.stdev(each) / len(each) ** 0.5 if len(each) > 1 else None
+        found.append({"drafts": drafts, "length": length, "mean": statistics.mean(each), "se": error})
+    return found
 
 
 def main():
@@ -151,7 +168,8 @@ def main():
     except (ValueError, OSError, RuntimeError) as error:
         fail(str(error).split("\n")[0])
     length = given.block_rows - 1 if given.kind == "dflash" else given.length
-    efficiency = block_efficiency(given, length) if given.prompt_count > 0 else []
+    asked = prompts(given, file, training.held_out(len(file))) if given.prompt_count > 0 else []
+    efficiency = block_efficiency(given, length, asked) if asked else []
     report = {"kind": given.kind, "file": given.output, "bytes": os.path.getsize(given.output), "steps": len(losses),
               "losses": losses, "held_out": {"loss": held_out, "acceptance": one, "acceptance_of_drafts": several},
               "block_efficiency": efficiency, "seconds": time.monotonic() - began}
@@ -161,7 +179,7 @@ def main():
     print(f"{given.output}: {report['bytes'] / 1e6:.1f} MB; acceptance by position on texts held out: "
           + " ".join(f"{value:.2f}" for value in one))
     for row in efficiency:
-        print(f"K = {row['drafts']}, L = {row['length']}: {row['mean']:.2f} ± {row['se']:.2f} tokens per call")
+        print(f"K = {row['drafts']}, L = {row['length']}: {row['mean']:.2f} ± {row['se'] or 0:.2f} tokens per call")
 
 
 if __name__ == "__main__":

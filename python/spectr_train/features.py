@@ -61,6 +61,11 @@ class FeatureFile:
             features = part(np.int16, tokens - 1, self.width).view(torch.bfloat16).float()
         return ids, features, top, log_q
 
+    def opening(self, index, most):
+        """The first tokens of a sequence, those that were given, at most `most` of them."""
+        _, given = struct.unpack("<II", self.bytes[self.starts[index] : self.starts[index] + 8])
+        return self.record(index)[0][: min(given, most)].tolist()
+
     def batch(self, indices, device="cpu"):
         records = [self.record(int(index)) for index in indices]
         pad = lambda part: torch.nn.utils.rnn.pad_sequence([r[part] for r in records], batch_first=True).to(device)
