@@ -97,7 +97,7 @@ TEST(DraftTrain, NamesWhatIsMissing) {
                without);
 }
 
-/// A claim that tests/train/drafters.py checks.
+/// A claim that tests/program/trained_drafters.py checks.
 class TrainedDrafters : public testing::TestWithParam<std::string> {};
 
 TEST_P(TrainedDrafters, AreThoseOfTheProgram) {
@@ -108,7 +108,7 @@ TEST_P(TrainedDrafters, AreThoseOfTheProgram) {
   };
   if (in_shell({python, "-c", "import torch, gguf"}).status != 0)
     GTEST_SKIP() << "PyTorch and gguf are not installed for Python";
-  const std::string script = (source_folder() / "tests/train/drafters.py").string();
+  const std::string script = (source_folder() / "tests/program/trained_drafters.py").string();
   const Outcome ran =
       in_shell({python, "-B", script, spectr_program(), source_folder().string(), GetParam()});
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -1,4 +1,4 @@
-"""Checks drafters that `spectr draft train` makes: drafters.py PROGRAM PROJECT CLAIM.
+"""Checks drafters that `spectr draft train` makes: trained_drafters.py PROGRAM PROJECT CLAIM.
 
 gradient       The acceptance of K drafts has the stated values and derivatives, and those of differences.
 dflash, eagle3 Training lowers the loss, the file is read by the program, and the program's logits along a path are those
