@@ -60,4 +60,17 @@ Result<BundledModels> bundled_models() {
   return error("the bundled models are not there (looked in {}); name a model with -m", looked);
 }
 
+Result<fs::path> trainer_folder() {
+  std::vector<fs::path> folders;
+  if (const auto share = installed()) folders.push_back(*share / "spectr_train");
+  folders.emplace_back(SPECTR_SOURCE_TRAINER);
+  for (const fs::path& folder : folders) {
+    std::error_code failed;
+    if (fs::exists(folder / "__main__.py", failed)) return folder;
+  }
+  return error(
+      "the program that trains drafters is not there (looked for {})",
+      fmt::join(folders | std::views::transform([](const fs::path& f) { return f.string(); }), ", "));
+}
+
 }  // namespace spectr

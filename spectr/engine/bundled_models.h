@@ -24,4 +24,8 @@ Result<BundledModels> bundled_models();
 Result<std::filesystem::path> data_file(const std::string& given, std::string_view name,
                                         std::string_view flag);
 
+/// Returns the folder of the Python program that trains drafters: share/spectr/spectr_train of the
+/// installation, else the one in the source tree. Fails if neither exists.
+Result<std::filesystem::path> trainer_folder();
+
 }  // namespace spectr

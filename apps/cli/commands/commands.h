@@ -24,8 +24,10 @@ void add_chat(CLI::App& app);
 /// Runs the program spectr-lab, located next to this one, with the remaining arguments.
 void add_lab(CLI::App& app);
 
-/// Adds a subcommand of `spectr draft`.
+// Subcommands of `spectr draft`. `draft` is the app of that command.
 void add_draft_logits(CLI::App& draft);
+void add_draft_features(CLI::App& draft);
+void add_draft_train(CLI::App& draft);
 
 // Subcommands of `spectr bench`. `bench` is the app of that command.
 void add_bench_methods(CLI::App& bench);

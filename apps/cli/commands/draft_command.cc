@@ -73,6 +73,8 @@ void add_draft(CLI::App& app) {
       ->capture_default_str();
   command.callback([flags] { write_vocabulary(*flags); });
   add_draft_logits(draft);
+  add_draft_features(draft);
+  add_draft_train(draft);
 }
 
 }  // namespace spectr::cli

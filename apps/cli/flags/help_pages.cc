@@ -53,6 +53,12 @@ constexpr std::array pages = std::to_array<HelpPage>({
     {"draft logits", "-m --model-draft --tokens -L --path --block-rows --json",
      "spectr draft logits -m model.gguf -md eagle3.gguf --tokens 1,403,407\n"
      "spectr draft logits -m model.gguf -md eagle3.gguf --tokens 1,403,407 --path 5,9 --json"},
+    {"draft features", "-m -f -o -n --opening --count --layers --top -t",
+     "spectr draft features -m model.gguf -f texts.txt -o texts.features\n"
+     "spectr draft features -m model.gguf -f prompts.jsonl --opening 48 -o texts.features"},
+    {"draft train", "",
+     "spectr draft train -m model.gguf --kind dflash -f texts.txt -o dflash.gguf\n"
+     "spectr draft train -m model.gguf --kind eagle3 -f texts.txt -o eagle3.gguf"},
     {"law", "--method --rule --plan -K -L --vocab --horizon --seed --drafts",
      "spectr law --method spectr --plan k-seq -K 2 -L 2\n"
      "spectr law --method speculative --vocab 4 --horizon 5"},
