@@ -72,7 +72,7 @@ class ServedModels {
   bool several() const { return several_; }
   const ModelLimits& limits() const { return limits_; }
 
-  /// What a request wants of its model.
+  /// A request's demand on its model.
   struct Demand {
     bool loads;   ///< load the model if it is not loaded
     bool counts;  ///< it is a use of the model, which then is not the least recently used one
