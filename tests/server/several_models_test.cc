@@ -212,10 +212,10 @@ TEST(SeveralModels, StayConsistentUnderConcurrentLoadsAndUnloads) {
   std::atomic<int> wrong = 0, answered = 0;
   {
     std::vector<std::jthread> clients;
-    for (unsigned client = 0; client < 6; ++client) {
+    for (unsigned client = 0; client < 4; ++client) {
       clients.emplace_back([&, client] {
         std::mt19937 random(client);
-        for (int i = 0; i < 12; ++i) {
+        for (int i = 0; i < 10; ++i) {
           const char* const names[] = {"first", "second", "third", "broken"};
           const std::string name = names[random() % 4];
           const unsigned what = random() % 6;
