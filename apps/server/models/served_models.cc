@@ -118,7 +118,11 @@ std::shared_ptr<WaitingRequest> ServedModels::ask(std::string_view name, Demand 
 
 ModelLease ServedModels::take(WaitingRequest& waiting) {
   const Lock lock(mutex_);
-  if (waiting.failure) throw ApiError::of(*waiting.failure);
+  if (waiting.failure) {
+    // A file that cannot be loaded is no mistake of the request, whatever the reason.
+    const bool is_cancelled = waiting.failure->code == ErrorCode::cancelled;
+    throw is_cancelled ? ApiError::of(*waiting.failure) : ApiError::internal(waiting.failure->message);
+  }
   if (!waiting.lease && std::chrono::steady_clock::now() > waiting.deadline)
     throw ApiError::timeout("the model was not loaded within the time of a request");
   return std::move(waiting.lease);
