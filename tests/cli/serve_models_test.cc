@@ -58,7 +58,8 @@ TEST_F(ServeModels, AreTheFilesOfAFolderAndItsSubfolders) {
   file("large-00001-of-00002.gguf");
   file("large-00002-of-00002.gguf");
   file("pair/model.gguf");
-  file("pair/draft-model.gguf");
+  const fs::path draft = find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value();
+  fs::copy_file(draft, folder_ / "pair/draft-model.gguf");
   file("pair/mmproj-model.gguf");
   file("empty/readme.md");
   file("notes.txt");
@@ -68,6 +69,7 @@ TEST_F(ServeModels, AreTheFilesOfAFolderAndItsSubfolders) {
   EXPECT_EQ(models[0].engine.models.target, folder_ / "large-00001-of-00002.gguf");
   EXPECT_EQ(models[1].name, "pair");
   EXPECT_EQ(models[1].engine.models.target, folder_ / "pair/model.gguf");
+  EXPECT_EQ(models[1].engine.models.drafts, std::vector{folder_ / "pair/draft-model.gguf"});
   EXPECT_EQ(models[1].source, "models_dir");
   EXPECT_EQ(models[2].name, "tiny");
 }
