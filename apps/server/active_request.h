@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/server/answers/format.h"
+#include "apps/server/models/served_models.h"
 #include "apps/server/requests/generation_request.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"
@@ -38,7 +39,7 @@ struct ActiveRequest {
   /// Returns the parts of an answer that are new since the last call. Does not block.
   AnswerNews take(std::size_t choice);
 
-  std::shared_ptr<void> handle;  ///< counts the request as active in the service
+  ModelLease model;
   GenerationRequest request;
   std::shared_ptr<const PreparedRequest> prepared;
   std::optional<AnswerHead> head;  ///< refers to `request` and `prepared`

@@ -127,13 +127,11 @@ EmbeddingRequest EmbeddingRequest::read(const Service& service, const std::strin
   return request;
 }
 
-/// Counts a request as active and enforces its timeout.
+/// Enforces the timeout of a request.
 class TimedRequest {
  public:
-  explicit TimedRequest(Service& service)
-      : active_(service.begin_request()),
-        timeout_(service.options().timeout),
-        deadline_(std::chrono::steady_clock::now() + timeout_) {}
+  explicit TimedRequest(const Service& service)
+      : timeout_(service.options().timeout), deadline_(std::chrono::steady_clock::now() + timeout_) {}
 
   void check() const {
     if (std::chrono::steady_clock::now() > deadline_)
@@ -141,7 +139,6 @@ class TimedRequest {
   }
 
  private:
-  std::shared_ptr<void> active_;
   std::chrono::seconds timeout_;
   std::chrono::steady_clock::time_point deadline_;
 };

@@ -32,12 +32,13 @@ std::string make_id(Api api) {
 
 }  // namespace
 
-http::Answer begin_generation(Service& service, Api api, const http::Request& request,
+http::Answer begin_generation(const ModelLease& model, Api api, const http::Request& request,
                               const http::Wake& wake) {
+  Service& service = *model;
   const auto asked = std::chrono::steady_clock::now();
   Engine& engine = service.open_engine();
   auto active = std::make_unique<ActiveRequest>();
-  active->handle = service.begin_request();
+  active->model = model;
   active->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
   if (active->request.only_loads) return response_of(loaded_json(service.name(), api));
   active->prepared = prepare(active->request, engine);

@@ -81,6 +81,21 @@ std::string timestamp_of(SystemTime time) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
 }
 
+Json listing_of(const std::filesystem::path& path) {
+  std::error_code failure;
+  const auto size = std::filesystem::file_size(path, failure);
+  return {{"modified_at", modified_at(path.string())},
+          {"size", failure ? 0 : size},
+          {"digest", ""},
+          {"details",
+           {{"parent_model", ""},
+            {"format", "gguf"},
+            {"family", ""},
+            {"families", Json::array()},
+            {"parameter_size", ""},
+            {"quantization_level", ""}}}};
+}
+
 ModelFacts ModelFacts::of(const EngineModels& models) {
   const Gguf& file = models.target->file();
   ModelFacts facts;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "apps/http/target.h"
 #include "apps/server/answers/format.h"
 #include "apps/server/answers/information.h"
 #include "apps/server/answers/ollama_information.h"
@@ -74,11 +75,12 @@ void check_form(const Request& request) {
 
 }  // namespace
 
-Routes::Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFormat log)
-    : origins_(std::move(origins)), keys_(std::move(keys)), log_(log) {
+Routes::Routes(ServedModels& models, Origins origins, Keys keys, bool metrics, LogFormat log)
+    : models_(models), origins_(std::move(origins)), keys_(std::move(keys)), log_(log) {
   add_page();
-  add_information(service, metrics);
-  add_texts(service);
+  add_information(metrics);
+  add_models();
+  add_texts();
 }
 
 /// Checks a head before the body is read: origin, key, path, method and form of the body.
@@ -128,45 +130,82 @@ void Routes::add_page() {
   }
 }
 
-void Routes::add_information(Service& service, bool metrics) {
-  const auto tells = [&](const char* path, auto tell) {
-    paths_.add(path, readable, [&service, tell](const Request& request, const Wake&) -> http::Answer {
-      return response_of(tell(service, request));
-    });
-  };
-  for (const char* path : {"/health", "/v1/health"}) {
-    tells(path, [](const Service& asked, const Request&) {
-      asked.check_ready();
-      return Json{{"status", "ok"}};
-    });
-  }
-  for (const char* path : {"/models", "/v1/models"})
-    tells(path, [](const Service& asked, const Request&) { return models_json(asked); });
-  const std::string below = "/v1/models/";
-  tells(below.c_str(), [size = below.size()](const Service& asked, const Request& request) {
-    return model_json(asked, request.path.substr(size));
-  });
-  tells("/api/tags", [](const Service& asked, const Request&) { return tags_json(asked); });
-  tells("/api/ps", [](const Service& asked, const Request&) { return running_json(asked); });
-  tells("/api/version", [](const Service&, const Request&) { return version_json(); });
-  tells("/props", [](const Service& asked, const Request&) { return props_json(asked); });
-  tells("/slots", [](const Service& asked, const Request&) { return slots_json(asked); });
-  paths_.add("/metrics", readable, [this, &service, metrics](const Request&, const Wake&) -> http::Answer {
-    if (!metrics) throw ApiError::not_supported("start the server with --metrics");
-    return Response::of("text/plain; version=0.0.4; charset=utf-8",
-                        metrics_of(service.engine().slots(), log_.counts()));
-  });
+void Routes::add_for_model(std::string path, std::string_view methods, ModelHandle handle, ErrorForm form) {
+  paths_.add(std::move(path), methods,
+             [this, handle = std::move(handle), form = std::move(form)](const Request& request,
+                                                                        const Wake& wake) -> http::Answer {
+               try {
+                 return with_model(models_, request, wake, handle, form);
+               } catch (const ApiError& failure) {
+                 return response_of(failure, form(failure));
+               }
+             });
 }
 
-void Routes::add_texts(Service& service) {
-  const auto generates = [&](const char* path, Api api) {
-    paths_.add(path, writable, [&service, api](const Request& request, const Wake& wake) -> http::Answer {
-      try {
-        return begin_generation(service, api, request, wake);
-      } catch (const ApiError& failure) {
-        return response_of(failure, error_json(failure, api));
-      }
+void Routes::add_information(bool metrics) {
+  for (const char* path : {"/health", "/v1/health"}) {
+    paths_.add(path, readable, [this](const Request&, const Wake&) -> http::Answer {
+      models_.check_ready();
+      return response_of({{"status", "ok"}});
     });
+  }
+  paths_.add("/api/version", readable,
+             [](const Request&, const Wake&) -> http::Answer { return response_of(version_json()); });
+  add_for_model("/slots", readable, [](const ModelLease& model, const Request&, const Wake&) -> http::Answer {
+    return response_of(slots_json(*model));
+  });
+  const ModelHandle shows_metrics = [this](const ModelLease& model, const Request&,
+                                           const Wake&) -> http::Answer {
+    return Response::of("text/plain; version=0.0.4; charset=utf-8",
+                        metrics_of(model->engine().slots(), log_.counts()));
+  };
+  const ModelHandle refuses_metrics = [](const ModelLease&, const Request&, const Wake&) -> http::Answer {
+    throw ApiError::not_supported("start the server with --metrics");
+  };
+  add_for_model("/metrics", readable, metrics ? shows_metrics : refuses_metrics);
+}
+
+void Routes::add_models() {
+  const auto lists = [&](const char* path, auto list) {
+    paths_.add(path, readable, [this, list](const Request& request, const Wake&) -> http::Answer {
+      return response_of(list(models_, request));
+    });
+  };
+  for (const char* path : {"/models", "/v1/models"})
+    lists(path, [](ServedModels& models, const Request&) { return models_json(models); });
+  const std::string below = "/v1/models/";
+  lists(below.c_str(), [size = below.size()](ServedModels& models, const Request& request) {
+    return model_json(models, request.path.substr(size));
+  });
+  lists("/api/tags", [](ServedModels& models, const Request&) { return tags_json(models); });
+  lists("/api/ps", [](ServedModels& models, const Request&) { return running_json(models); });
+
+  const ModelHandle shows_props = [](const ModelLease& model, const Request&, const Wake&) -> http::Answer {
+    return response_of(props_json(*model));
+  };
+  paths_.add("/props", readable, [this, shows_props](const Request& request, const Wake& wake) {
+    const bool names_none = !http::query_value(request.query, "model");
+    if (models_.several() && names_none) return http::Answer(response_of(router_json(models_)));
+    return with_model(models_, request, wake, shows_props, &ApiError::json);
+  });
+
+  const auto changes = [&](const char* path, auto change) {
+    paths_.add(path, writable, [this, change](const Request& request, const Wake&) -> http::Answer {
+      return response_of(change(models_, request.body));
+    });
+  };
+  changes("/models/load", load_model);
+  changes("/models/unload", unload_model);
+}
+
+void Routes::add_texts() {
+  const auto generates = [&](const char* path, Api api) {
+    const ErrorForm form = [api](const ApiError& failure) { return error_json(failure, api); };
+    const ModelHandle handle = [api](const ModelLease& model, const Request& request,
+                                     const Wake& wake) -> http::Answer {
+      return begin_generation(model, api, request, wake);
+    };
+    add_for_model(path, writable, handle, form);
   };
   generates("/v1/messages", Api::messages);
   for (const char* path : {"/v1/responses", "/responses"}) generates(path, Api::responses);
@@ -178,14 +217,16 @@ void Routes::add_texts(Service& service) {
   generates("/api/chat", Api::ollama_chat);
   generates("/api/generate", Api::ollama_generate);
 
-  paths_.add("/slots/", writable, [&service](const Request& request, const Wake&) -> http::Answer {
-    return response_of(slot_action(service, request));
-  });
+  add_for_model("/slots/", writable,
+                [](const ModelLease& model, const Request& request, const Wake&) -> http::Answer {
+                  return response_of(slot_action(*model, request));
+                });
 
   const auto computes = [&](const char* path, auto compute) {
-    paths_.add(path, writable, [&service, compute](const Request& request, const Wake&) -> http::Answer {
-      return response_of(compute(service, request.body));
-    });
+    add_for_model(path, writable,
+                  [compute](const ModelLease& model, const Request& request, const Wake&) -> http::Answer {
+                    return response_of(compute(*model, request.body));
+                  });
   };
   computes("/api/show", show_json);
   computes("/tokenize", tokenize);

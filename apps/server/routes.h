@@ -8,9 +8,9 @@
 #include "apps/http/handler.h"
 #include "apps/server/access_log.h"
 #include "apps/server/keys.h"
+#include "apps/server/models/model_request.h"
 #include "apps/server/origin.h"
 #include "apps/server/paths.h"
-#include "apps/server/service.h"
 
 namespace spectr::server {
 
@@ -28,8 +28,8 @@ const PageFile* find_page_file(std::string_view path);
 /// Handler of all requests to the server.
 class Routes final : public http::Handler {
  public:
-  /// The service must outlive it.
-  Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFormat log = LogFormat::text);
+  /// The models must outlive it.
+  Routes(ServedModels& models, Origins origins, Keys keys, bool metrics, LogFormat log = LogFormat::text);
 
   std::optional<http::Response> refuse(const http::Request& head) const override;
   /// Only requests with a body can take long.
@@ -41,9 +41,14 @@ class Routes final : public http::Handler {
 
  private:
   void add_page();
-  void add_information(Service& service, bool metrics);
-  void add_texts(Service& service);
+  void add_information(bool metrics);
+  void add_models();
+  void add_texts();
+  /// Adds a path whose requests are handled with the model that they name.
+  void add_for_model(std::string path, std::string_view methods, ModelHandle handle,
+                     ErrorForm form = &ApiError::json);
 
+  ServedModels& models_;
   Origins origins_;
   Keys keys_;
   Paths paths_;

@@ -19,8 +19,9 @@ void wait_until(const std::function<bool()>& so, std::chrono::steady_clock::time
 }  // namespace
 
 Server::Server(ServerOptions options)
-    : service_(std::move(options.service)),
-      routes_(service_, Origins(options.http.host, std::move(options.names), std::move(options.cors)),
+    : models_(options.models.empty() ? ServedModels(std::move(options.service))
+                                     : ServedModels(std::move(options.models), options.limits)),
+      routes_(models_, Origins(options.http.host, std::move(options.names), std::move(options.cors)),
               std::move(options.keys), options.metrics, options.log) {}
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
@@ -35,26 +36,25 @@ Server::~Server() {
 }
 
 Result<void> Server::load() {
-  return service_.load();
+  return models_.load();
 }
 
-void Server::wait_for_answers(std::chrono::steady_clock::time_point end,
-                              const std::function<bool()>& hurry) const {
-  wait_until([this] { return service_.idle(); }, end, hurry);
+void Server::wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) {
+  wait_until([this] { return models_.idle(); }, end, hurry);
 }
 
 void Server::announce_end(std::chrono::seconds notice, const std::function<bool()>& hurry) {
-  if (service_.loaded()) service_.announce_end();
+  models_.announce_end();
   http_->drain();
   wait_until([] { return false; }, std::chrono::steady_clock::now() + notice, hurry);
 }
 
 void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hurry) {
   if (std::exchange(stopped_, true)) return;
-  if (service_.loaded()) service_.drain();
+  models_.drain();
   http_->drain();
   wait_for_answers(std::chrono::steady_clock::now() + patience, hurry);
-  service_.cancel_all();
+  models_.cancel_all();
   const auto end = std::chrono::steady_clock::now() + to_say_goodbye;
   wait_for_answers(end, {});
   http_->finish(end);

@@ -8,13 +8,15 @@
 
 #include "apps/http/http_server.h"
 #include "apps/server/keys.h"
+#include "apps/server/models/served_models.h"
 #include "apps/server/routes.h"
-#include "apps/server/service.h"
 
 namespace spectr::server {
 
 struct ServerOptions {
-  ServiceOptions service;
+  ServiceOptions service;              ///< the model, if there is only one
+  std::vector<ServiceOptions> models;  ///< several models, which requests name; empty: only one
+  ModelLimits limits;                  ///< of several models
   http::HttpOptions http;
   Keys keys;
   bool metrics = false;
@@ -23,7 +25,7 @@ struct ServerOptions {
   std::vector<std::string> cors;   ///< allowed CORS origins; "localhost": this machine's; "*": any
 };
 
-/// The HTTP server in front of a Service.
+/// The HTTP server in front of its models.
 class Server {
  public:
   /// Starts to listen; requests are answered with "loading" until load() returns. Fails if the address is
@@ -31,14 +33,16 @@ class Server {
   static Result<std::unique_ptr<Server>> listen(ServerOptions options);
   ~Server();
 
-  /// Loads the models. Requests are served from then on.
+  /// Loads the model, or those of several that are loaded at start. Requests are served from then on.
   Result<void> load();
   int port() const { return http_->port(); }
   /// Returns false once connections are no longer accepted: after stop(), or if the socket failed.
   bool listening() const { return http_->listening(); }
 
   /// Fails if the model can no longer be computed. No new completions are accepted in that case.
-  Result<void> check_alive() { return service_.check_alive(); }
+  Result<void> check_alive() { return models_.check_alive(); }
+  /// Returns true while a model is being loaded, which the destructor waits for.
+  bool loading() { return models_.loading(); }
 
   /// Makes /health report not ready and announces the end on every connection, but serves requests for
   /// `notice`, so that load balancers stop sending requests before any is refused. `hurry`: see stop().
@@ -51,9 +55,9 @@ class Server {
  private:
   explicit Server(ServerOptions options);
   /// Waits until all requests have been answered, but at most until `end`.
-  void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) const;
+  void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry);
 
-  Service service_;
+  ServedModels models_;
   Routes routes_;
   std::unique_ptr<http::HttpServer> http_;
   bool stopped_ = false;

@@ -13,6 +13,11 @@ constexpr int while_loading = 2, while_stopping = 30, longest = 60;
 
 }  // namespace
 
+std::string name_of(const ServiceOptions& options) {
+  if (!options.name.empty()) return options.name;
+  return options.aliases.empty() ? options.engine.models.target.stem().string() : options.aliases.front();
+}
+
 Result<void> Service::load() {
   SPECTR_TRY(engine_, Engine::load(options_.engine));
   const EngineModels& models = engine_->models();
@@ -40,11 +45,6 @@ Result<void> Service::check_alive() {
   return alive;
 }
 
-std::shared_ptr<void> Service::begin_request() {
-  ++active_requests_;
-  return {this, [](Service* service) { --service->active_requests_; }};
-}
-
 const Engine& Service::engine() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
   return *engine_;
@@ -53,10 +53,6 @@ const Engine& Service::engine() const {
 const ModelFacts& Service::model_facts() const {
   engine();
   return facts_;
-}
-
-std::string Service::name() const {
-  return options_.aliases.empty() ? options_.engine.models.target.stem().string() : options_.aliases.front();
 }
 
 void Service::check_ready() const {

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +25,15 @@ struct ServiceOptions {
   /// Folder of the files of saved slots; empty: saving and restoring are disabled.
   std::filesystem::path slot_files = {};
   std::vector<std::string> aliases;  ///< model names for clients, preferred one first; empty: file name
+  std::string name = {};        ///< of one of several models; empty: the first alias, or else the file's name
+  std::string source = {};      ///< where one of several models was found, for clients
+  bool loads_at_start = false;  ///< load one of several models when the server starts
 };
 
-/// The engine behind the HTTP interface and its state.
+/// Returns the model name that clients see.
+std::string name_of(const ServiceOptions& options);
+
+/// The engine of one model behind the HTTP interface, and its state.
 class Service {
  public:
   explicit Service(ServiceOptions options) : options_(std::move(options)) {
@@ -51,16 +55,12 @@ class Service {
   }
 
   bool loaded() const { return phase_ != Phase::loading; }
-  /// Counts a request as active for the lifetime of the handle.
-  std::shared_ptr<void> begin_request();
-  bool idle() const { return active_requests_ == 0; }
   const ServiceOptions& options() const { return options_; }
   const Engine& engine() const;
   const EngineModels& models() const { return engine().models(); }
   /// Throws like engine().
   const ModelFacts& model_facts() const;
-  /// Returns the model name that clients see.
-  std::string name() const;
+  std::string name() const { return name_of(options_); }
   /// Throws if the service does not accept completions or is about to stop.
   void check_ready() const;
   /// Returns the engine for new completions. Throws if none are accepted.
@@ -75,7 +75,6 @@ class Service {
   std::unique_ptr<Engine> engine_;
   ModelFacts facts_;
   std::atomic<Phase> phase_ = Phase::loading;
-  std::atomic<int> active_requests_ = 0;
 };
 
 }  // namespace spectr::server

@@ -106,6 +106,26 @@ std::optional<fs::path> newest_snapshot(const fs::path& repository) {
   return newest;
 }
 
+/// Returns the entries of a folder by name. Fails if it cannot be read.
+Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
+  std::error_code failed;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    entries.push_back(at->path());
+  if (failed)
+    return error(ErrorCode::io, "{}: cannot be read ({})", escape(folder.string()), failed.message());
+  std::ranges::sort(entries);
+  return entries;
+}
+
+/// Returns the name of a file without ".gguf" and the number of a part.
+std::string name_of_model(const fs::path& file) {
+  constexpr std::string_view part = "-00001-of-00001";
+  std::string name = file.stem().string();
+  if (part_of(file.filename().string()) > 0) name.resize(name.size() - part.size());
+  return name;
+}
+
 /// Returns the requested file among those of one repository; null if there is none.
 const CachedModel* choose(const std::vector<CachedModel>& models, std::string_view repository,
                           std::string_view quantisation, std::string_view file) {
@@ -256,6 +276,27 @@ Result<fs::path> ModelCaches::find_url(std::string_view url) const {
   }
   return error("{} is in no cache: {}. This downloads it: curl -L -o {} {}", escape(url, 200), looked_in(),
                (llama_ / name).string(), escape(url, 200));
+}
+
+Result<std::vector<FolderModel>> list_folder(const fs::path& folder) {
+  std::vector<FolderModel> models;
+  SPECTR_TRY(const std::vector<fs::path> entries, entries_of(folder));
+  for (const fs::path& entry : entries) {
+    std::error_code failed;
+    if (!fs::is_directory(entry, failed)) {
+      if (is_model(entry.filename().string())) models.push_back({name_of_model(entry), entry, {}});
+      continue;
+    }
+    FolderModel model{entry.filename().string(), {}, {}};
+    SPECTR_TRY(const std::vector<fs::path> files, entries_of(entry));
+    for (const fs::path& file : files) {
+      const std::string name = file.filename().string();
+      fs::path& place = name.starts_with("draft") ? model.draft : model.path;
+      if (is_model(name) && place.empty()) place = file;
+    }
+    if (!model.path.empty()) models.push_back(std::move(model));
+  }
+  return models;
 }
 
 std::string quantisation_of(std::string_view file) {

@@ -49,6 +49,19 @@ class ModelCaches {
   std::filesystem::path hub_, llama_;
 };
 
+/// A model of a folder, and its draft model.
+struct FolderModel {
+  std::string name;  ///< the file's or the subfolder's
+  std::filesystem::path path;
+  std::filesystem::path draft;  ///< empty: none
+};
+
+/// Returns the models of a folder, by name: its GGUF files, without image projectors, and its subfolders,
+/// each with one model, which can be split, and optionally a draft model whose file's name begins with
+/// "draft". Of several other files of a subfolder, the first by name is the model. Fails if the folder cannot
+/// be read.
+Result<std::vector<FolderModel>> list_folder(const std::filesystem::path& folder);
+
 /// Returns the part of a file's name that is the quantization, such as "Q4_K_M"; empty if there is none.
 std::string quantisation_of(std::string_view file);
 

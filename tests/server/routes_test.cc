@@ -33,10 +33,10 @@ struct Said : http::Sink {
 class RoutesOfAService : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    service_ = std::make_unique<Service>(TestServer::options(1).service);
-    service_->load().value();
+    models_ = std::make_unique<ServedModels>(TestServer::options(1).service);
+    models_->load().value();
   }
-  static void TearDownTestSuite() { service_.reset(); }
+  static void TearDownTestSuite() { models_.reset(); }
 
   static http::Request post(const std::string& path, const TestJson& body) {
     return {.method = "POST", .path = path, .headers = {{"Host", "localhost"}}, .body = body.dump()};
@@ -49,8 +49,8 @@ class RoutesOfAService : public testing::Test {
     return refused ? refused->status : 200;
   }
 
-  static inline std::unique_ptr<Service> service_;
-  const Routes routes{*service_, Origins("127.0.0.1", {}, {}), Keys(), false};
+  static inline std::unique_ptr<ServedModels> models_;
+  const Routes routes{*models_, Origins("127.0.0.1", {}, {}), Keys(), false};
 };
 
 TEST(Aliases, AreNamesOfTheSameModel) {
@@ -117,14 +117,15 @@ TEST_F(RoutesOfAService, CallNothingBriefThatHasABody) {
 
 TEST_F(RoutesOfAService, CancelATextThatNobodyWaitsFor) {
   auto answer = ask(post("/completion", {{"prompt", "Once"}, {"n", 16}, {"ignore_eos", true}}));
-  EXPECT_FALSE(service_->idle());
+  EXPECT_FALSE(models_->idle());
   answer = http::Response{};
-  EXPECT_TRUE(service_->idle());
-  EXPECT_TRUE(comes_true([] { return !service_->engine().slots().states().front().busy; }));
+  EXPECT_TRUE(models_->idle());
+  const ModelLease model = models_->states().front().lease;
+  EXPECT_TRUE(comes_true([&] { return !model->engine().slots().states().front().busy; }));
 }
 
 TEST_F(RoutesOfAService, TakeTextsForAWhileWhenTheyAreReadyNoMore) {
-  Service ending(TestServer::options(1).service);
+  ServedModels ending(TestServer::options(1).service);
   ending.load().value();
   const Routes of_it(ending, Origins("127.0.0.1", {}, {}), Keys(), false);
   const auto status = [&](const http::Request& request) {

@@ -28,7 +28,6 @@ constexpr std::string_view no_download =
 constexpr std::string_view chat = "use spectr chat for a conversation";
 constexpr std::string_view text_only = "images, audio and video are not read";
 constexpr std::string_view no_tools = "the server runs no tools; let the client run them";
-constexpr std::string_view one_model = "a server has one model; start one spectr serve -m FILE for each";
 constexpr std::string_view by_template = "the chat template frames messages; see --chat-template";
 constexpr std::string_view prompts_of_clients = "clients send the prompts";
 
@@ -252,10 +251,6 @@ constexpr std::array serving = std::to_array<LlamaFlags>({
     {"--slots", none, ignored, {}, {}, "LLAMA_ARG_ENDPOINT_SLOTS", "serve"},
     {"--no-slots", none, noted, "/slots is always served", {}, {}, "serve"},
     {"--media-path", one, refused, text_only, {}, {}, "serve"},
-    {"--models-dir --models-preset", one, refused, one_model, {},
-     "LLAMA_ARG_MODELS_DIR LLAMA_ARG_MODELS_PRESET", "serve"},
-    {"--models-max", one, ignored, {}, {}, "LLAMA_ARG_MODELS_MAX", "serve"},
-    {"--models-autoload --no-models-autoload", none, ignored, {}, {}, "LLAMA_ARG_MODELS_AUTOLOAD", "serve"},
     {"--prefill-assistant", none, ignored, {}, {}, "LLAMA_ARG_PREFILL_ASSISTANT", "serve"},
     {"--no-prefill-assistant", none, refused, "send 'continue_final_message': false in requests", {}, {},
      "serve"},

@@ -1,7 +1,5 @@
 #include "apps/server/answers/information.h"
 
-#include <algorithm>
-
 #include "apps/server/answers/ollama_information.h"
 #include "apps/server/answers/report.h"
 #include "apps/server/api_error.h"
@@ -9,7 +7,6 @@
 #include "apps/server/requests/engine_request.h"
 #include "apps/server/requests/fields.h"
 #include "apps/server/requests/foreign_fields.h"
-#include "spectr/base/names.h"
 #include "spectr/base/version.h"
 #include "spectr/transport/plans.h"
 
@@ -19,14 +16,47 @@ namespace {
 /// Maximum number of pieces returned for one text, which bounds the memory of an answer.
 constexpr std::size_t max_pieces = 1 << 16;
 
-Json describe(const Service& service) {
-  const ModelSpec& spec = service.models().target->spec();
-  return {{"id", service.name()},
-          {"aliases", service.options().aliases},
-          {"object", "model"},
-          {"created", 0},
-          {"owned_by", "spectr"},
-          {"meta", {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}}}};
+std::string_view name(ModelStatus status) {
+  switch (status) {
+    case ModelStatus::unloaded:
+      return "unloaded";
+    case ModelStatus::loading:
+      return "loading";
+    case ModelStatus::loaded:
+      return "loaded";
+    case ModelStatus::unloading:
+      break;
+  }
+  return "unloading";
+}
+
+/// Describes one of several models by llama.cpp's fields.
+Json describe_choice(const ModelState& model) {
+  Json status = {{"value", name(model.status)}};
+  if (model.failure) {
+    status["failed"] = true;
+    status["exit_code"] = 1;  // of llama.cpp's process
+    status["error"] = model.failure->message;
+  }
+  const Json text = Json::array({"text"});
+  return {{"path", model.options->engine.models.target.string()},
+          {"source", model.options->source},
+          {"can_remove", false},
+          {"status", std::move(status)},
+          {"architecture", {{"input_modalities", text}, {"output_modalities", text}}}};
+}
+
+Json describe(const ModelState& model, bool several) {
+  Json told = {{"id", name_of(*model.options)},
+               {"aliases", model.options->aliases},
+               {"object", "model"},
+               {"created", 0},
+               {"owned_by", "spectr"}};
+  if (several) told.update(describe_choice(model));
+  if (!model.lease) return told;
+  const ModelSpec& spec = model.lease->models().target->spec();
+  told["meta"] = {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}};
+  return told;
 }
 
 Json defaults_of(const Service& service) {
@@ -49,20 +79,31 @@ std::size_t prompt_length(const Service& service, const std::string& body, Api a
 
 }  // namespace
 
-Json model_json(const Service& service, const std::string& name) {
-  const std::vector<std::string>& aliases = service.options().aliases;
-  if (name != service.name() && std::ranges::find(aliases, name) == aliases.end())
-    throw ApiError::not_found(fmt::format("there is no model '{}'", escape(name)));
-  return describe(service);
+Json model_json(ServedModels& models, const std::string& name) {
+  return describe(models.state(name), models.several());
 }
 
-Json models_json(const Service& service) {
-  Json listed = listed_model(service);
-  listed["type"] = "model";
-  listed["capabilities"] = capabilities_of(service);
-  return {{"object", "list"},
-          {"data", Json::array({describe(service)})},
-          {"models", Json::array({std::move(listed)})}};  // the same list for other clients
+Json models_json(ServedModels& models) {
+  Json data = Json::array(), listing = Json::array();
+  for (const ModelState& model : models.states()) {
+    data.push_back(describe(model, models.several()));
+    Json listed = listed_model(model);
+    listed["type"] = "model";
+    if (model.lease) listed["capabilities"] = capabilities_of(*model.lease);
+    listing.push_back(std::move(listed));
+  }
+  // The second list is for other clients.
+  return {{"object", "list"}, {"data", std::move(data)}, {"models", std::move(listing)}};
+}
+
+Json router_json(const ServedModels& models) {
+  return {{"role", "router"},
+          {"max_instances", models.limits().max_loaded},
+          {"models_autoload", models.limits().loads_on_demand},
+          {"model_alias", "spectr"},
+          {"model_path", "none"},
+          {"default_generation_settings", {{"params", Json::object()}, {"n_ctx", 0}}},
+          {"build_info", "spectr " + std::string(version())}};
 }
 
 Json props_json(const Service& service) {

@@ -30,9 +30,11 @@ std::string timestamp() {
   return timestamp_of(std::chrono::system_clock::now());
 }
 
-Json listed_model(const Service& service) {
-  Json listed = {{"name", service.name()}, {"model", service.name()}};
-  listed.update(service.model_facts().listing);
+Json listed_model(const ModelState& model) {
+  const std::string name = name_of(*model.options);
+  Json listed = {{"name", name}, {"model", name}};
+  listed.update(model.lease ? model.lease->model_facts().listing
+                            : listing_of(model.options->engine.models.target));
   return listed;
 }
 
@@ -51,17 +53,24 @@ Json capabilities_of(const Service& service) {
   return all;
 }
 
-Json tags_json(const Service& service) {
-  return {{"models", Json::array({listed_model(service)})}};
+Json tags_json(ServedModels& models) {
+  Json all = Json::array();
+  for (const ModelState& model : models.states()) all.push_back(listed_model(model));
+  return {{"models", std::move(all)}};
 }
 
-Json running_json(const Service& service) {
-  Json model = listed_model(service);
-  model.erase("modified_at");
-  model["expires_at"] = nullptr;  // it is never unloaded
-  model["size_vram"] = service.models().target->caps().backend == "cpu" ? Json(0) : model["size"];
-  model["context_length"] = service.engine().context();
-  return {{"models", Json::array({std::move(model)})}};
+Json running_json(ServedModels& models) {
+  Json all = Json::array();
+  for (const ModelState& model : models.states()) {
+    if (!model.lease) continue;
+    Json listed = listed_model(model);
+    listed.erase("modified_at");
+    listed["expires_at"] = nullptr;  // no time is set for its unloading
+    listed["size_vram"] = model.lease->models().target->caps().backend == "cpu" ? Json(0) : listed["size"];
+    listed["context_length"] = model.lease->engine().context();
+    all.push_back(std::move(listed));
+  }
+  return {{"models", std::move(all)}};
 }
 
 Json version_json() {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "apps/server/models/served_models.h"
 #include "apps/server/requests/generation_request.h"
-#include "apps/server/service.h"
 #include "apps/support/json.h"
 
 namespace spectr::server {
@@ -13,14 +13,14 @@ namespace spectr::server {
 /// Returns the current time in UTC, formatted as "2026-01-31T12:00:00.123456Z".
 std::string timestamp();
 
-/// Returns the model's name, file and format.
-Json listed_model(const Service& service);
+/// Returns the model's name, and its file and format as far as they are known before it is loaded.
+Json listed_model(const ModelState& model);
 /// Returns the capabilities of the model and its chat template: "completion", "tools", "thinking", "insert".
 Json capabilities_of(const Service& service);
 
-Json tags_json(const Service& service);     ///< /api/tags
-Json running_json(const Service& service);  ///< /api/ps
-Json version_json();                        ///< /api/version
+Json tags_json(ServedModels& models);     ///< /api/tags
+Json running_json(ServedModels& models);  ///< /api/ps
+Json version_json();                      ///< /api/version
 /// Answers /api/show. The model name in the body is ignored. Throws ApiError.
 Json show_json(const Service& service, const std::string& body);
 /// Answers a request that only loads the model.

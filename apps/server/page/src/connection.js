@@ -14,7 +14,7 @@ export async function connect() {
   const mine = (latest += 1);
   for (let wait = 1; mine === latest; wait = Math.min(2 * wait, longestWait)) {
     try {
-      const props = await fetchProps(state.settings.key);
+      const props = await fetchProps(state.settings.key, state.settings.model);
       if (mine !== latest) return;
       return update({ server: { status: "ready", message: "", props } });
     } catch (failure) {

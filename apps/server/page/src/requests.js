@@ -12,7 +12,8 @@ export const thinks = (props) => Boolean(props?.chat_template?.includes("</think
  */
 export function requestFor(conversation, end, settings, props) {
   const chat = conversation.mode === "chat";
-  const fields = fieldsOf(settings, chat);
+  const model = props?.models ? { model: props.model } : {};
+  const fields = { ...fieldsOf(settings, chat), ...model };
   if (chat)
     return ["v1/chat/completions", { ...fields, messages: messagesTo(conversation, end, thinks(props)) }];
   const [asked, answer] = end.role === "user" ? [end] : [pathTo(conversation, end.id).at(-2), end];

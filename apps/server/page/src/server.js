@@ -24,13 +24,29 @@ async function request(path, key, options = {}) {
   }
 }
 
-/** Fetches the server's properties. `wait` of a failure: seconds until a retry, if it is not ready. */
-export async function fetchProps(key) {
-  const response = await request("props", key);
+/** Fetches an object. `wait` of a failure: seconds until a retry, if the server is not ready. */
+async function fetchObject(path, key) {
+  const response = await request(path, key);
   if (response.ok) return response.json();
   const failure = await Failure.of(response);
   failure.wait = response.status === 503 ? +response.headers.get("Retry-After") || 1 : undefined;
   throw failure;
+}
+
+/**
+ * Fetches the server's properties, or those of one of its models if it has several, which it then loads: `wanted`, or
+ * else one that is loaded. `models` are their names, if there are several. Throws a Failure, see fetchObject.
+ */
+export async function fetchProps(key, wanted) {
+  const props = await fetchObject("props", key);
+  if (props.role !== "router") return props;
+  const { data } = await fetchObject("v1/models", key);
+  const chosen =
+    data.find((model) => model.id === wanted) ??
+    data.find((model) => model.status.value === "loaded") ??
+    data[0];
+  const own = await fetchObject(`props?autoload=true&model=${encodeURIComponent(chosen.id)}`, key);
+  return { ...own, models: data.map((model) => model.id) };
 }
 
 /** Yields the chunks of a response body. Throws a Failure if the connection breaks. */

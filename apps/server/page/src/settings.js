@@ -55,6 +55,8 @@ export const freshSampling = () => ({ values: {}, stop: "", ignoreEos: false, js
 
 const fresh = () => ({
   key: "",
+  /** One of several models of the server; empty: one that is loaded. */
+  model: "",
   theme: "",
   system: "",
   ...freshSampling(),

@@ -152,11 +152,20 @@ function Key() {
   );
 }
 
+/** Selects one of several models of the server. */
+function Model() {
+  const { props } = state.server;
+  if (!props?.models) return null;
+  const change = (model) => (changeSettings({ model }), connect());
+  return <Choice id="model" label="Model" value={props.model} options={props.models} change={change} />;
+}
+
 export function SettingsPanel() {
   const { settings, server } = state;
   const max = { ...limit, slider: server.props?.n_ctx ?? 4096 };
   return (
     <Panel name="Settings">
+      <Model />
       <Presets />
       <form id="settings" onSubmit={(event) => event.preventDefault()}>
         <SystemPrompt />
