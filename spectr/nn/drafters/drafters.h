@@ -14,6 +14,7 @@ namespace spectr {
 /// A family of drafters, with the function that reads its files for a target.
 struct DrafterFamily {
   std::string_view architecture;  ///< value of `general.architecture`
+  bool lists_layers;  ///< it reads the target's states in ARCH.target_layers; otherwise the final state
   Result<void> (*read)(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 };
 
@@ -40,5 +41,6 @@ Result<TapSettings> next_token_taps(const Gguf& file);
 Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& target);
 Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 Result<void> read_eagle3(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
+Result<void> read_gemma4_assistant(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 
 }  // namespace spectr
