@@ -30,7 +30,7 @@ std::span<const DrafterFamily> drafter_families() {
 }
 
 bool is_trained_drafter(const Gguf& file) {
-  return family_of(file) != nullptr;
+  return family_of(file) != nullptr || (has_next_token_layer(file) && lacks_own_blocks(file));
 }
 
 Result<TapSettings> taps_of(const Gguf& file) {

@@ -21,7 +21,8 @@ struct DrafterFamily {
 /// Returns all families of drafters.
 std::span<const DrafterFamily> drafter_families();
 
-/// True if the file holds a trained drafter, which reads states of a target, rather than a model.
+/// True if the file holds a trained drafter, which reads states of a target, rather than a model. It may be a
+/// model's additional layer for drafting alone.
 bool is_trained_drafter(const Gguf& file);
 
 /// True if a model's file has an additional layer for drafting, which predicts the token after the next one
