@@ -116,7 +116,9 @@ TEST(TrainedDrafters, GoOnFromSequencesThatTheEngineHolds) {
 TEST(TrainedDrafters, ThatReadTheTargetsCacheGoOnFromPlainDecoding) {
   const std::vector<Token> prompt(prompt_of_pairs);
   const auto cached_after_plain = [&](const Pair& pair) {
-    const auto engine = Engine::load(options_of(pair)).value();
+    EngineOptions options = options_of(pair);
+    options.slots.max_nodes = 16;  // so that both requests use the same session
+    const auto engine = Engine::load(std::move(options)).value();
     generated(*engine, request_by("plain", 1, prompt));
     return generated(*engine, request_by("spectr", 1, prompt, 5)).result.cached;
   };

@@ -58,7 +58,8 @@ class RandomDrafter {
       const auto token = static_cast<std::int64_t>(i * 77 % target_vocabulary);
       for (const float half : std::bit_cast<std::array<float, 2>>(token)) numbers.push_back(half);
     }
-    file.tensor({.name = "d2t", .type = 27, .shape = {rows}, .numbers = std::move(numbers)});
+    file.tensor(
+        {.name = "d2t", .type = 27, .shape = {rows}, .data_size = rows * 8, .numbers = std::move(numbers)});
   }
 
   GgufWriter file;

@@ -10,8 +10,8 @@
 
 namespace spectr::test {
 
-/// What EAGLE-3, DFlash, DSpark and DFlash 2 drafters compute, by plain loops in double precision over a
-/// file's keys and tensors: without caches, passes or a ModelSpec. The target's states are given.
+/// Computes EAGLE-3, DFlash, DSpark and DFlash 2 drafters by plain loops in double precision over a file's
+/// keys and tensors: without caches, passes or a ModelSpec. The target's states are given.
 class DrafterDefinition {
  public:
   using Vector = std::vector<double>;
