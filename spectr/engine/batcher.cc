@@ -219,9 +219,9 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
   BatchedSession& own = requests_[asked]->session;
   const std::size_t length = own.length(), needed = length + worth_copying;
   if (own.text_.size() <= needed) return false;
-  // Features are not copied: a sequence with recorded features computes all of its tokens.
-  if (const Features* features = own.session_->features(); features != nullptr && features->records())
-    return false;
+  // Features are not copied: a sequence that records those of all tokens computes all of them.
+  const Features* features = own.session_->features();
+  if (features != nullptr && features->recorded() == Features::Recorded::all) return false;
   const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // last one's logits are wanted
   const auto can_give = [&](const BatchedSession& other) {
     const bool shares = own.sharing_.all || (own.sharing_.group != 0 && own.sharing_.group == other.group());

@@ -213,7 +213,8 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
 /// has read is kept as far as the target's session has it. The target records states for it only.
 Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
   if (models_.trained == nullptr) return {};
-  models.target->features()->record(drafts);
+  using Recorded = Features::Recorded;
+  models.target->features()->record(drafts ? models_.trained->features() : Recorded::none);
   if (!drafts) return {};
   if (!trained_) {
     SPECTR_TRY(trained_, models_.trained->follow(*models.target, {.nodes = target_.nodes}));
@@ -221,11 +222,13 @@ Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool dr
   }
   const std::size_t common = common_beginning(std::span<const Token>(trained_text_), prompt);
   trained_->rewind(std::min({common, models.target->length(), trained_->length() + 1}));
-  // States that were computed without being recorded are recomputed.
+  // States that were computed without being recorded are recomputed, if the drafter needs those of all
+  // tokens.
   const Features& features = *models.target->features();
   const std::size_t needed = trained_->length();
   const bool is_recorded = features.first() <= needed && needed < features.end();
-  if (!is_recorded && models.target->length() > needed) models.target->rewind(needed);
+  if (features.recorded() == Recorded::all && !is_recorded && models.target->length() > needed)
+    models.target->rewind(needed);
   models.drafts.push_back(std::move(trained_));
   return {};
 }

@@ -8,7 +8,7 @@ namespace spectr {
 
 void FeatureLog::add(std::size_t position, std::span<const float> features) {
   SPECTR_CHECK(features.size() == width_);
-  if (position > end_ || position < first()) {
+  if (position > end_ || position < first() || recorded_ == Recorded::last) {
     positions_.clear();
     end_ = position;
   }
@@ -38,9 +38,9 @@ void FeatureLog::rewind(std::size_t length) {
   end_ = length;
 }
 
-void FeatureLog::record(bool on) {
-  records_ = on;
-  if (on) return;
+void FeatureLog::record(Recorded which) {
+  recorded_ = which;
+  if (which != Recorded::none) return;
   positions_.clear();
   nodes_.clear();
 }

@@ -38,7 +38,7 @@ class ForwardingOps : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override { return ops_->experts(spec, in); }
   void layer_inputs(const LayerEmbeddingSpec& spec) override { ops_->layer_inputs(spec); }
   void layer_input(std::size_t layer) override { ops_->layer_input(layer); }
-  void tap(Buffer from, std::size_t first) override { ops_->tap(from, first); }
+  void tap(Buffer from, std::size_t cols, std::size_t first) override { ops_->tap(from, cols, first); }
   void load_features() override { ops_->load_features(); }
   void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override {
     ops_->join(pair, embed, state);

@@ -1,6 +1,7 @@
 #include "spectr/nn/graph.h"
 
 #include <array>
+#include <span>
 
 #include "spectr/base/check.h"
 
@@ -70,10 +71,10 @@ class Walk {
     for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
       const AttentionSpec& a = *spec_.layers[i].attention();
       const std::array both = {LinearTarget{&a.k, Buffer::key}, LinearTarget{&a.v, Buffer::value}};
-      ops_.linear(LinearRole::query_key_value, both, Buffer::stream);
+      linear(LinearRole::query_key_value, both, Buffer::stream);
       ops_.store_keys(i);
     }
-    ops_.tap(Buffer::stream, 0);
+    ops_.tap(Buffer::stream, spec_.width, 0);
   }
 
  private:
@@ -92,7 +93,13 @@ class Walk {
       const TapSpec& one = spec_.taps[i];
       if (one.layer != layer) continue;
       if (one.normed) ops_.norm(*spec_.head.norm, Buffer::stream, Buffer::normed);
-      ops_.tap(one.normed ? Buffer::normed : Buffer::stream, i * spec_.width);
+      const Buffer state = one.normed ? Buffer::normed : Buffer::stream;
+      if (spec_.pair && spec_.pair->next_state) {
+        linear(LinearRole::drafter_input, *spec_.pair->next_state, state, Buffer::features);
+        ops_.tap(Buffer::features, spec_.pair->next_state->out, 0);
+      } else {
+        ops_.tap(state, spec_.width, i * spec_.width);
+      }
     }
   }
 
@@ -114,7 +121,13 @@ class Walk {
 
   void linear(LinearRole role, const LinearSpec& one, Buffer in, Buffer out) {
     const LinearTarget target{&one, out};
-    ops_.linear(role, {&target, 1}, in);
+    linear(role, {&target, 1}, in);
+  }
+
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) {
+    ops_.linear(role, targets, in);
+    for (const auto& [one, out] : targets)
+      if (one->scale != 1.0F) ops_.scale(out, one->scale);
   }
 
   /// Computes a convolution's factors from the block's input and applies its first side to that input.
@@ -164,7 +177,7 @@ class Walk {
     if (!a.kv_from) add(a.k, Buffer::key);
     if (!a.kv_from && !a.latent) add(a.v, Buffer::value);
     if (a.gate) add(*a.gate, Buffer::gate);
-    ops_.linear(LinearRole::query_key_value, std::span(inputs).first(count), input_);
+    linear(LinearRole::query_key_value, std::span(inputs).first(count), input_);
     if (a.latent) {
       if (a.latent->q_down) {
         ops_.norm(*a.latent->q_norm, Buffer::gate, Buffer::gate);
@@ -204,7 +217,7 @@ class Walk {
   void dense(const DenseSpec& ffn, Buffer out) {
     const std::array both = {LinearTarget{ffn.gate ? &*ffn.gate : nullptr, Buffer::gate},
                              LinearTarget{&ffn.up, Buffer::up}};
-    ops_.linear(LinearRole::gate_up, ffn.gate ? std::span(both) : std::span(both).last(1), input_);
+    linear(LinearRole::gate_up, ffn.gate ? std::span(both) : std::span(both).last(1), input_);
     ops_.activate(ffn);
     linear(LinearRole::down, ffn.down, ffn.gate ? Buffer::gate : Buffer::up, out);
   }

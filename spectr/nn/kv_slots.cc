@@ -78,6 +78,19 @@ bool KvSlots::keeps(std::size_t length) const {
   return written_ <= kept_.shortest_window + kept_.kept || written_ <= length + kept_.kept;
 }
 
+// The first pending move has the lowest target, because moves follow the path.
+void KvSlots::locate(std::size_t length, SequenceSlots& out) const {
+  SPECTR_CHECK(length <= length_);
+  out.cache = cache_;
+  out.rest.clear();
+  out.prefix = moves_.empty() ? length : std::min(length, static_cast<std::size_t>(moves_.front().to));
+  for (std::size_t at = out.prefix; at < length; ++at) {
+    const auto slot = static_cast<std::int32_t>(at);
+    const auto move = std::ranges::find(moves_, slot, &SlotMove::to);
+    out.rest.push_back(move == moves_.end() ? slot : move->from);
+  }
+}
+
 void KvSlots::rewind(std::size_t length) {
   length_ = std::min(length_, length);
   if (frames_) length_ = frames_->rewind(length_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
+#include "spectr/lm/features.h"
 #include "spectr/lm/token_tree.h"
 #include "spectr/nn/pass_batch.h"
 #include "spectr/nn/state_frames.h"
@@ -50,6 +51,8 @@ class KvSlots {
 
   /// Number of tokens of the sequence that have slots.
   std::size_t length() const { return length_; }
+  /// Sets `out` to the slots of the first `length` tokens. Requires: length ≤ length().
+  void locate(std::size_t length, SequenceSlots& out) const;
   /// Number of nodes of the tree that have slots or, for the root, logits.
   NodeId scored() const { return scored_; }
 

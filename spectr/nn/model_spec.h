@@ -54,6 +54,7 @@ struct LinearSpec {
   WeightId weight;  ///< [out, in]
   std::optional<WeightId> bias;
   std::size_t out, in;
+  float scale = 1;  ///< factor of W x, in drafters only; then there is no bias
 };
 
 /// Rotary position embedding: pairs of `dims` dimensions of a head are rotated by position · frequency.
@@ -111,6 +112,7 @@ struct AttentionSpec {
   std::optional<WeightId> sinks;       ///< [heads], one logit each, in the denominator only
   std::optional<LinearSpec> gate;      ///< [heads · head_dim, width], the output ⊙ σ(gate x)
   std::optional<std::size_t> kv_from;  ///< the layer whose keys and values it reads instead of its own
+  bool kv_of_target = false;           ///< kv_from is a layer of a drafter's target
   std::optional<LatentSpec> latent;    ///< k then gives c and the rotated dimensions; v is unused
   float output_scale = 1;              ///< factor of the output of `out`
 };
@@ -270,6 +272,8 @@ struct PairSpec {
   /// Gives the stream. Without it, the first layer's mixer reads the pair, and the stream is the state.
   std::optional<LinearSpec> projection = {};
   bool normed_residual = false;  ///< without a projection, the stream is state_norm(state)
+  /// Maps the pass's only tap to the state of the next row; none: the tap is the state.
+  std::optional<LinearSpec> next_state = {};
 };
 
 struct ModelSpec {
@@ -299,9 +303,11 @@ struct ModelSpec {
 
   const WeightSpec& weight(WeightId id) const { return weights[id]; }
   /// Number of values that a pass returns per row.
-  std::size_t feature_width() const { return taps.size() * width; }
+  std::size_t feature_width() const;
   /// Number of values that a drafter's pass reads per row: features of a target, or a state.
   std::size_t input_width() const;
+  /// True if a drafter's layers read keys and values of its target.
+  bool reads_target_cache() const;
 };
 
 /// Calls each(const LinearSpec&) for every matrix product of a mixer. A product that gives both keys and
@@ -342,6 +348,7 @@ void for_each_linear(const ModelSpec& spec, Each each) {
   if (spec.embed.by_layer) each(spec.embed.by_layer->projection, 1.0);
   if (spec.fusion) each(spec.fusion->linear, 1.0);
   if (spec.pair && spec.pair->projection) each(*spec.pair->projection, 1.0);
+  if (spec.pair && spec.pair->next_state) each(*spec.pair->next_state, 1.0);
   for (const LayerSpec& layer : spec.layers) {
     for_each_linear(layer.mixer, [&each](const LinearSpec& linear) { each(linear, 1.0); });
     for (const auto& convolution : {layer.mixer_convolution, layer.ffn_convolution})

@@ -45,6 +45,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
       need(a->gate.has_value(), Feature::gated_attention);
       need(a->latent.has_value(), Feature::latent_attention);
       need(a->kv_from.has_value(), Feature::shared_keys);
+      need(a->kv_of_target, Feature::drafter_inputs);
       need(a->value_epsilon.has_value(), Feature::value_norms);
       need(a->norms_whole_vector, Feature::whole_vector_norms);
       need(a->output_scale != 1.0F, Feature::residual_scale);
@@ -210,6 +211,16 @@ std::size_t ModelSpec::input_width() const {
   return fusion ? std::max(fusion->linear.in, state) : state;
 }
 
+std::size_t ModelSpec::feature_width() const {
+  return pair && pair->next_state ? pair->next_state->out : taps.size() * width;
+}
+
+bool ModelSpec::reads_target_cache() const {
+  return std::ranges::any_of(layers, [](const LayerSpec& layer) {
+    return layer.attention() != nullptr && layer.attention()->kv_of_target;
+  });
+}
+
 std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
   switch (buffer) {
     case Buffer::stream:
@@ -254,7 +265,7 @@ Caps host_caps(std::string_view backend, std::vector<Feature> features) {
   return all;
 }
 
-void Ops::tap(Buffer, std::size_t) {
+void Ops::tap(Buffer, std::size_t, std::size_t) {
   SPECTR_CHECK(false);
 }
 void Ops::load_features() {

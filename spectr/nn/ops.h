@@ -172,6 +172,11 @@ class Ops {
   virtual void take_blocks(CacheId /*cache*/, std::span<const SharedBlock> /*blocks*/,
                            std::size_t /*slots*/) {}
 
+  /// Makes passes read the caches of `target`, the operations of a drafter's target, which must outlive these
+  /// (AttentionSpec::kv_of_target). Batches then name caches and slots of `target`, none of whose passes may
+  /// run at the same time. Returns false if the two do not share memory.
+  virtual bool read_caches_of(const Ops& /*target*/) { return false; }
+
   // A pass.
 
   /// Begins a pass and does the moves of `batch`. Throws std::bad_alloc if there is no memory for the rest;
@@ -215,8 +220,8 @@ class Ops {
   // Operations of Feature::taps, drafter_inputs and block_convolutions. Backends without these features do
   // not override them.
 
-  /// Copies a buffer, [rows, width], to the columns of the pass's features that begin at `first`.
-  virtual void tap(Buffer from, std::size_t first);
+  /// Copies a buffer, [rows, cols], to the columns of the pass's features that begin at `first`.
+  virtual void tap(Buffer from, std::size_t cols, std::size_t first);
   /// Buffer::features = the batch's features.
   virtual void load_features();
   /// pair = [token_norm(embedding of the row's token); state_norm(state)]; without a projection, stream is

@@ -119,8 +119,8 @@ struct PassBatch {
 
   /// Returns the first position of a row's path in a window of `window` positions that ends with the row.
   std::size_t window_begin(std::size_t row, std::size_t window) const {
-    // Rows of a block also attend to rows that follow them.
-    const std::size_t end = std::min(attended(row), static_cast<std::size_t>(positions[row]) + 1);
+    // Rows of a block also attend to rows that follow them, and rows of some drafters not to themselves.
+    const std::size_t end = static_cast<std::size_t>(positions[row]) + 1;
     return window > 0 && end > window ? end - window : 0;
   }
 

@@ -180,8 +180,8 @@ std::size_t ProfiledOps::experts(const ExpertsSpec& spec, Buffer in) {
   return chosen;
 }
 
-void ProfiledOps::tap(Buffer from, std::size_t first) {
-  ops_.tap(from, first);
+void ProfiledOps::tap(Buffer from, std::size_t cols, std::size_t first) {
+  ops_.tap(from, cols, first);
   profile_.add(Operation::norm);
 }
 

@@ -41,7 +41,7 @@ class ProfiledOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
-  void tap(Buffer from, std::size_t first) override;
+  void tap(Buffer from, std::size_t cols, std::size_t first) override;
   void load_features() override;
   void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override;
   void store_keys(std::size_t layer) override;

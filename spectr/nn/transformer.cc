@@ -48,6 +48,8 @@ Result<void> add_taps(ModelSpec& spec, const TapSettings& settings, bool embeds)
                  spec.file, spec.architecture, settings.source);
   }
   spec.taps = settings.taps;
+  for (TapSpec& tap : spec.taps)
+    if (tap.normed) tap.layer = spec.layers.size();
   spec.requirements.push_back({Feature::taps, settings.source});
   return {};
 }
@@ -267,6 +269,12 @@ std::size_t Transformer::pass(std::span<Scoring> scorings) const {
 std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
   const std::lock_guard lock(mutex_);
   return pass(scorings);
+}
+
+Result<HeldLogits> Transformer::run_drafter(const ModelSpec& drafter, const PassBatch& batch,
+                                            Ops& ops) const {
+  const std::lock_guard lock(mutex_);
+  return run_pass(drafter, batch, ops);
 }
 
 Result<void> Transformer::check_alive() const {

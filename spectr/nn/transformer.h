@@ -28,7 +28,7 @@ class PassProfile;
 KvTypes default_kv(const ModelSpec& spec);
 
 /// The states of a target that a trained drafter reads, and the setting that names them, for messages:
-/// "drafter.gguf: eagle3.target_layers".
+/// "drafter.gguf: eagle3.target_layers". The layer of a normed tap is always the last one.
 struct TapSettings {
   std::vector<TapSpec> taps = {};
   std::string source = {};
@@ -99,6 +99,10 @@ class Transformer final : public LanguageModel {
   }
   std::size_t piece() const override { return KvSlots::text_rows; }
   std::size_t score_together(std::span<Scoring> scorings) const override;
+  /// Makes a drafter's operations read this model's caches, see Ops::read_caches_of().
+  bool share_caches(Ops& drafter) const { return drafter.read_caches_of(*ops_); }
+  /// Runs a pass of such a drafter, between this model's passes; see run_pass().
+  Result<HeldLogits> run_drafter(const ModelSpec& drafter, const PassBatch& batch, Ops& ops) const;
   /// Fails if passes can no longer be run, because a device or a process does not respond. While a pass runs,
   /// returns success at once: the pass itself reports such errors.
   Result<void> check_alive() const;

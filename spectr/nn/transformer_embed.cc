@@ -63,7 +63,7 @@ Result<std::vector<float>> Transformer::embed(std::span<const Token> text, std::
   if (spec_->bidirectional) return encode(text, second);
   SPECTR_TRY(const std::unique_ptr<Session> session, start(text.size(), 1));
   Features& features = *session->features();
-  features.record(true);
+  features.record(Features::Recorded::all);
   SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
   std::vector<float> states;
   states.reserve(text.size() * spec_->width);

@@ -25,7 +25,7 @@ TransformerSession::TransformerSession(const Transformer& model, std::size_t con
       slots_(cache_.id, nodes, model.kept_slots(context, nodes)),
       logits_(nodes),
       profile_(profile) {
-  if (!model.spec().taps.empty()) features_.emplace(model.spec().feature_width());
+  if (!model.spec().taps.empty()) features_.emplace(model.spec().feature_width(), slots_);
 }
 
 TransformerSession::Cache::Cache(const Transformer& from, std::size_t context, std::size_t nodes)
@@ -88,7 +88,7 @@ void TransformerSession::take(const HeldLogits& logits, std::size_t row, NodeId 
 
 void TransformerSession::record(const HeldLogits& pass, const PassBatch& batch, std::size_t first,
                                 std::size_t end, const KvSlots::Plan& plan) {
-  if (!features_ || !features_->records()) return;
+  if (!features_ || features_->recorded() == Features::Recorded::none) return;
   const NodeId first_node = std::max<NodeId>(plan.first_node, 1);
   const std::size_t nodes = plan.complete ? static_cast<std::size_t>(slots_.scored() - first_node) : 0;
   for (std::size_t row = first; row < end; ++row) {

@@ -28,6 +28,7 @@ const Pair pairs[] = {{"target-llama", "eagle3-d2t"},
                       {"target-qwen3", "dspark-7"},
                       {"target-llama", "dspark-6-bonus"},
                       {"target-qwen3", "dflash2-8"},
+                      {"../arch2/gemma4/model", "assistant"},
                       {"../arch2/qwen35/model-mtp", "../arch2/qwen35/model-mtp"},
                       {"../arch2/glm4moe/model-mtp", "../arch2/glm4moe/model-mtp"}};
 
@@ -108,6 +109,21 @@ TEST(TrainedDrafters, GoOnFromSequencesThatTheEngineHolds) {
           << pair.drafter << " after " << between;
     }
   }
+}
+
+/// An assistant reads the target's cache and the last token's state, so tokens that the engine has computed
+/// without a drafter need not be computed again. EAGLE-3 reads the states of all tokens.
+TEST(TrainedDrafters, ThatReadTheTargetsCacheGoOnFromPlainDecoding) {
+  const std::vector<Token> prompt(prompt_of_pairs);
+  const auto cached_after_plain = [&](const Pair& pair) {
+    EngineOptions options = options_of(pair);
+    options.slots.max_nodes = 16;  // so that both requests use the same session
+    const auto engine = Engine::load(std::move(options)).value();
+    generated(*engine, request_by("plain", 1, prompt));
+    return generated(*engine, request_by("spectr", 1, prompt, 5)).result.cached;
+  };
+  EXPECT_EQ(cached_after_plain({"../arch2/gemma4/model", "assistant"}), prompt.size() - 1);
+  EXPECT_EQ(cached_after_plain({"target-llama", "eagle3-d2t"}), 0U);
 }
 
 TEST(TrainedDrafters, DraftForSeveralSequencesAtOnce) {

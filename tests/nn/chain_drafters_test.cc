@@ -1,4 +1,4 @@
-// EAGLE-3 drafters and next-token layers compared with results in double precision, with which
+// EAGLE-3 drafters, next-token layers and assistants compared with results in double precision, with which
 // llama.cpp agrees: see tests/data/drafters.
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST_P(ChainDrafters, ReadTheStatesOfTheReferences) {
   const auto text = round["text"].get<std::vector<Token>>();
   const auto target = data.target().start(200, 1).value();
   Features& features = *target->features();
-  features.record(true);
+  features.record(Features::Recorded::all);
   ASSERT_TRUE(target->score(text, TokenTree(text.back())));
   const Json& taps = round["taps"];
   const std::size_t width = data.target().spec().width;
@@ -123,6 +123,27 @@ TEST_P(ChainDrafters, ReadTheStatesOfTheReferences) {
       for (std::size_t j = 0; j < 4; ++j)
         EXPECT_NEAR(state[j], taps["first4"][layer][i][j].get<double>(), 1e-4);
     }
+  }
+}
+
+TEST_P(ChainDrafters, ReadTheFinalStateOfTheReferences) {
+  const DrafterCase data = load();
+  for (const Json& round : data.figures()["rounds"]) {
+    if (!round.contains("state_at_the_end")) continue;  // EAGLE-3 reads other states
+    const auto text = round["text"].get<std::vector<Token>>();
+    const auto expected = round["state_at_the_end"].get<std::vector<double>>();
+    const auto target = data.target().start(200, 1).value();
+    target->features()->record(Features::Recorded::last);
+    ASSERT_TRUE(target->score(text, TokenTree(text.back())));
+    EXPECT_EQ(target->features()->first(), text.size() - 1);
+    const auto state = target->features()->at(text.size() - 1);
+    ASSERT_EQ(state.size(), expected.size());
+    double off = 0.0, norm = 0.0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      off += std::pow(static_cast<double>(state[i]) - expected[i], 2);
+      norm += std::pow(expected[i], 2);
+    }
+    EXPECT_LE(std::sqrt(off / norm), chain_tolerance);
   }
 }
 
@@ -153,8 +174,8 @@ TEST_P(ChainDrafters, DraftAfterARewindAsAfterAFreshPrompt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ChainDrafters,
-                         testing::Values("eagle3-d2t", "eagle3-norm", "eagle3-shared", "mtp-glm4moe",
-                                         "mtp-qwen35"),
+                         testing::Values("assistant", "eagle3-d2t", "eagle3-norm", "eagle3-shared",
+                                         "mtp-glm4moe", "mtp-qwen35"),
                          [](const auto& one) {
                            std::string name = one.param;
                            std::ranges::replace(name, '-', '_');

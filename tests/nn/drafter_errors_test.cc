@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,10 +65,22 @@ struct Damage {
   std::string message;
 };
 
-TEST(DrafterErrors, NameTheKeyOrTensorAndBothValues) {
-  const std::string target_file = DrafterCase::folder() / "target-llama.gguf";
+/// Expects each damaged file to be refused for a target that takes the whole one.
+void expect_refused(const std::filesystem::path& target_file, std::span<const Damage> all) {
   const Gguf target_gguf = Gguf::open(target_file).value();
   const ModelSpec target = read_model_spec(target_gguf).value();
+  for (const Damage& damage : all) {
+    auto bytes = bytes_of_drafter(damage.drafter);
+    ASSERT_TRUE(read_drafter_spec(Gguf::parse(bytes, "whole.gguf").value(), target));
+    damage.make(bytes);
+    const auto refused = read_drafter_spec(Gguf::parse(bytes, "damaged.gguf").value(), target);
+    ASSERT_FALSE(refused) << damage.message;
+    EXPECT_EQ(refused.error().message, damage.message);
+  }
+}
+
+TEST(DrafterErrors, NameTheKeyOrTensorAndBothValues) {
+  const std::string target_file = DrafterCase::folder() / "target-llama.gguf";
   const Damage all[] = {
       {"eagle3-d2t", [](auto& b) { set_number(b, "eagle3.target_hidden_size", 48); },
        "damaged.gguf: eagle3.target_hidden_size is 48, but the width of the target " + target_file +
@@ -106,15 +120,55 @@ TEST(DrafterErrors, NameTheKeyOrTensorAndBothValues) {
       {"dflash2-8", [](auto& b) { set_number(b, "dflash.conv_group_size", 7); },
        "damaged.gguf: dflash.conv_group_size is 7, which does not divide dflash.embedding_length, which is "
        "32"},
+      {"dflash-16-window",
+       [](auto& b) {
+         rename(b, "dflash.attention.sliding_window_pattern", "unused.attention.sliding_window_pattern");
+       },
+       "damaged.gguf: dflash.attention.sliding_window is 11, but dflash.attention.sliding_window_pattern, an "
+       "array, is missing"},
   };
-  for (const Damage& damage : all) {
-    auto bytes = bytes_of_drafter(damage.drafter);
-    ASSERT_TRUE(read_drafter_spec(Gguf::parse(bytes, "whole.gguf").value(), target));
-    damage.make(bytes);
-    const auto refused = read_drafter_spec(Gguf::parse(bytes, "damaged.gguf").value(), target);
-    ASSERT_FALSE(refused) << damage.message;
-    EXPECT_EQ(refused.error().message, damage.message);
-  }
+  expect_refused(target_file, all);
+}
+
+TEST(DrafterErrors, NameTheLayersWhoseKeysAnAssistantCannotRead) {
+  const std::string target_file = DrafterCase::folder() / "../arch2/gemma4/model.gguf";
+  const std::string key = "gemma4-assistant.", error = "damaged.gguf: " + key;
+  const Damage all[] = {
+      {"assistant", [&](auto& b) { set_number(b, key + "embedding_length_out", 48); },
+       error + "embedding_length_out is 48, but the width of the target " + target_file + " is 32"},
+      {"assistant", [&](auto& b) { set_number(b, key + "nextn_predict_layers", 2); },
+       error + "nextn_predict_layers is 2, but gemma4-assistant.block_count is 3; both must be equal"},
+      {"assistant", [&](auto& b) { set_number(b, key + "attention.sliding_window", 9); },
+       error + "attention.sliding_window is 9 in layer 0, but 8 in layer 3 of the target " + target_file +
+           ", whose keys it reads"},
+      {"assistant", [&](auto& b) { set_number(b, key + "attention.sliding_window", 1); },
+       error + "attention.sliding_window is 1, but must be 2 or more: rows attend to earlier tokens only"},
+      {"assistant", [&](auto& b) { set_number(b, key + "attention.head_count_kv", 1); },
+       error + "attention.head_count_kv is 1 in layer 0, but 2 in layer 3 of the target " + target_file +
+           ", whose keys it reads"},
+      {"assistant",
+       [](auto& b) { rename(b, "nextn.post_projection.weight", "nextn.post_projextion.weight"); },
+       "damaged.gguf: tensor nextn.post_projection.weight is missing"},
+      {"assistant", [](auto& b) { rename(b, "blk.1.attn_q_norm.weight", "blk.1.attn_k_norm.weight"); },
+       "damaged.gguf: tensor blk.1.attn_q_norm.weight is missing"},
+  };
+  expect_refused(target_file, all);
+}
+
+/// The target's last layer but one has no window.
+TEST(DrafterErrors, NameATargetWithoutTheWindowOfAnAssistant) {
+  const std::string target_file = DrafterCase::folder() / "target-llama.gguf";
+  const Gguf target = Gguf::open(target_file).value();
+  const auto bytes = bytes_of_drafter("assistant");
+  auto spec = read_model_spec(target).value();
+  spec.vocabulary = 384;
+  const auto refused = read_drafter_spec(Gguf::parse(bytes, "drafter.gguf").value(), spec);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(
+      refused.error().message,
+      "drafter.gguf: gemma4-assistant.attention.sliding_window is 8 in layer 0, but 0 in layer 3 of the "
+      "target " +
+          target_file + ", whose keys it reads");
 }
 
 TEST(DrafterErrors, NameTheTargetThatLacksALayer) {

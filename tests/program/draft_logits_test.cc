@@ -50,7 +50,8 @@ void expect_logits(const Json& found, const Json& expected) {
 }
 
 TEST(DraftLogits, AreTheReferencesAlongTheGreedyDraft) {
-  for (const std::string name : {"eagle3-d2t", "eagle3-shared", "dflash-8", "dspark-7", "mtp-qwen35"}) {
+  for (const std::string name :
+       {"eagle3-d2t", "eagle3-shared", "dflash-8", "dspark-7", "mtp-qwen35", "assistant"}) {
     SCOPED_TRACE(name);
     const Json figures = figures_of(name), draft = figures["rounds"][0]["draft"];
     const auto steps = draft["ids"].size();
@@ -97,6 +98,31 @@ TEST(DraftLogits, RefuseWhatTheDrafterDoesNotHave) {
   expect_error(
       {"generate", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--method", "auto", "-p", "a"},
       "method auto does not know what a trained drafter costs");
+}
+
+TEST(CheckPair, SaysWhatATrainedDrafterReads) {
+  const std::string gemma = drafter_data("../arch2/gemma4/model.gguf"),
+                    llama = drafter_data("target-llama.gguf"),
+                    glm = drafter_data("../arch2/glm4moe/model-mtp.gguf");
+  const auto check = [](const std::string& target, const std::string& drafter) {
+    const Outcome ran = spectr({"check-pair", "-m", target, "-md", drafter});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return ran.out;
+  };
+  EXPECT_THAT(check(gemma, drafter_data("assistant.gguf")),
+              testing::HasSubstr(
+                  "It is a trained drafter of type gemma4-assistant, which reads the final state and the "
+                  "keys and values of layers 3, 4 of the target."));
+  EXPECT_THAT(
+      check(llama, drafter_data("eagle3-d2t.gguf")),
+      testing::HasSubstr("of type eagle3, which reads the states before layers 1, 2, 4 of the target."));
+  EXPECT_THAT(check(glm, glm), testing::HasSubstr("of type mtp, which reads the final state of the target."));
+  expect_error(
+      {"check-pair", "-m", llama, "-md", drafter_data("assistant.gguf")},
+      "assistant.gguf: gemma4-assistant.attention.sliding_window is 8 in layer 0, but 0 in layer 3 of "
+      "the target");
+  expect_error({"check-pair", "-m", llama, "-md", drafter_data("eagle3-d2t.gguf"), "--measure"},
+               "eagle3-d2t.gguf: is a trained drafter: --measure does not apply");
 }
 
 TEST(DraftLogits, BelongToADrafterThatGenerates) {

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +13,32 @@
 #include "spectr/base/names.h"
 #include "spectr/engine/costs/slim_trial.h"
 #include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/drafters/drafters.h"
 #include "spectr/text/vocabulary_match.h"
 
 namespace spectr::cli {
 
 namespace {
 
-/// Loads the tokenizer of a file that also contains a supported model.
-std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
-  const Gguf file = need(Gguf::open(path));
-  (void)need(read_model_spec(file));
-  return need(Tokenizer::load(file));
+/// Describes what a trained drafter reads of its target: "the states before layers 1, 2 and the final state".
+std::string inputs_of(const DrafterSpec& drafter) {
+  std::vector<std::size_t> states, caches;
+  bool is_final = false;
+  for (const TapSpec& tap : drafter.taps) {
+    is_final |= tap.normed;
+    if (!tap.normed) states.push_back(tap.layer);
+  }
+  for (const LayerSpec& layer : drafter.model.layers) {
+    const AttentionSpec* attention = layer.attention();
+    if (attention == nullptr || !attention->kv_of_target) continue;
+    if (std::ranges::find(caches, *attention->kv_from) == caches.end()) caches.push_back(*attention->kv_from);
+  }
+  std::vector<std::string> inputs;
+  if (!states.empty()) inputs.push_back(fmt::format("the states before layers {}", fmt::join(states, ", ")));
+  if (is_final) inputs.emplace_back("the final state");
+  if (!caches.empty())
+    inputs.push_back(fmt::format("the keys and values of layers {}", fmt::join(caches, ", ")));
+  return fmt::format("{}", fmt::join(inputs, " and "));
 }
 
 /// Prints how the draft's vocabulary differs from the target's. Throws Failure if they do not match.
@@ -88,10 +106,25 @@ void add_check_pair(CLI::App& app) {
                    "also load both: what the best chain of drafts would bring, and what a slim draft would");
   command.callback([flags, measures] {
     if (flags->drafts.empty()) throw Failure(Status::usage, "no draft model: give -md FILE");
-    const auto target = tokenizer_of_model(flags->model);
+    const Gguf target_file = need(Gguf::open(flags->model));
+    const ModelSpec spec = need(read_model_spec(target_file));
+    const auto target = need(Tokenizer::load(target_file));
     for (const std::string& path : flags->drafts) {
-      const auto draft = tokenizer_of_model(path);
-      tell_match(path, flags->model, draft->vocabulary(), target->vocabulary());
+      const Gguf file = need(Gguf::open(path));
+      const bool is_trained =
+          is_trained_drafter(file) || (path == flags->model && has_next_token_layer(file));
+      if (is_trained && *measures)
+        throw Failure(Status::usage, fmt::format("{}: is a trained drafter: --measure does not apply", path));
+      std::optional<DrafterSpec> drafter;
+      if (is_trained) {
+        drafter = need(read_drafter_spec(file, spec));
+      } else {
+        (void)need(read_model_spec(file));
+      }
+      tell_match(path, flags->model, need(Tokenizer::load(file))->vocabulary(), target->vocabulary());
+      if (!drafter) continue;
+      fmt::print("  It is a trained drafter of type {}, which reads {} of the target.\n", drafter->kind,
+                 inputs_of(*drafter));
     }
     if (*measures) measure(*flags);
   });

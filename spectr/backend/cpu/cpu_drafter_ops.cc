@@ -6,10 +6,16 @@
 
 namespace spectr {
 
-void CpuOps::tap(Buffer from, std::size_t first) {
-  const Span2d<float> x = view(from, spec_.width), out = take_logits().feature_rows(batch_->rows());
-  for (std::size_t r = 0; r < x.rows(); ++r)
-    std::ranges::copy(x[r], out[r].subspan(first, spec_.width).begin());
+void CpuOps::tap(Buffer from, std::size_t cols, std::size_t first) {
+  const Span2d<float> x = view(from, cols), out = take_logits().feature_rows(batch_->rows());
+  for (std::size_t r = 0; r < x.rows(); ++r) std::ranges::copy(x[r], out[r].subspan(first, cols).begin());
+}
+
+bool CpuOps::read_caches_of(const Ops& target) {
+  const auto* ops = dynamic_cast<const CpuOps*>(&target);
+  if (ops == nullptr) return false;
+  target_stores_ = &ops->stores_;
+  return true;
 }
 
 void CpuOps::load_features() {

@@ -125,12 +125,12 @@ void CpuOps::begin(const PassBatch& batch) {
     stores_[move.cache]->move(static_cast<std::size_t>(move.from), static_cast<std::size_t>(move.to));
     recurrent_.move(move);
   }
-  own_slots(batch);
+  if (target_stores_ == nullptr) own_slots(batch);
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   batch_ = &batch;
   host_logits_ = nullptr;
   logits_ = {};
-  attention_.begin(batch, stores_);
+  attention_.begin(batch, target_stores_ != nullptr ? *target_stores_ : stores_);
   recurrent_.begin(batch);
 }
 

@@ -60,7 +60,8 @@ class CpuOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
-  void tap(Buffer from, std::size_t first) override;
+  bool read_caches_of(const Ops& target) override;
+  void tap(Buffer from, std::size_t cols, std::size_t first) override;
   void load_features() override;
   void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override;
   void store_keys(std::size_t layer) override;
@@ -92,7 +93,8 @@ class CpuOps final : public Ops {
   std::vector<Product> products_;
   KvLayout kv_layout_;
   BlockPool kv_pool_;
-  std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null if closed
+  std::vector<std::unique_ptr<KvStore>> stores_;                          // by cache; null if closed
+  const std::vector<std::unique_ptr<KvStore>>* target_stores_ = nullptr;  // read instead of stores_, if set
   AttentionPass attention_;
   LatentPass latent_;
   RecurrentPass recurrent_;

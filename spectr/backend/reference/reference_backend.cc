@@ -240,9 +240,16 @@ class ReferenceOps final : public Ops {
     return HeldLogits(*logits_.back());
   }
 
-  void tap(Buffer from, std::size_t first) override {
+  bool read_caches_of(const Ops& target) override {
+    const auto* ops = dynamic_cast<const ReferenceOps*>(&target);
+    if (ops == nullptr) return false;
+    mixers_.read_caches_of(ops->mixers_);
+    return true;
+  }
+
+  void tap(Buffer from, std::size_t cols, std::size_t first) override {
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
-      for (std::size_t j = 0; j < spec_.width; ++j)
+      for (std::size_t j = 0; j < cols; ++j)
         features_[r * spec_.feature_width() + first + j] = static_cast<float>(row(from, r)[j]);
     }
   }

@@ -56,6 +56,8 @@ class ReferenceMixers {
     }
   }
   void begin(const PassBatch& batch) { batch_ = &batch; }
+  /// See Ops::read_caches_of().
+  void read_caches_of(const ReferenceMixers& target) { target_ = &target; }
 
   /// Stores a row's key and value, and prepares its query; see Ops::attention.
   void prepare(std::size_t layer, std::size_t row, std::span<Number> query, std::span<Number> key,
@@ -93,7 +95,8 @@ class ReferenceMixers {
     const AttentionSpec& spec = *spec_.layers[layer].attention();
     const std::size_t from = spec.kv_from.value_or(layer), dim = spec.head_dim;
     const std::size_t value_dim = spec.latent ? spec.latent->rank : dim;
-    Cache& cache = cache_of(row, from);
+    const ReferenceMixers& owner = spec.kv_of_target ? *target_ : *this;
+    const Cache& cache = owner.caches_.at(batch_->caches[row])[from];
     const std::size_t seen = batch_->attended(row);
     const std::size_t first = batch_->window_begin(row, spec.window);
     for (std::size_t h = 0; h < spec.heads; ++h) {
@@ -101,7 +104,7 @@ class ReferenceMixers {
       const std::span<const Number> q = query.subspan(h * dim, dim);
       std::vector<Number> scores;
       for (std::size_t p = first; p < seen; ++p) {
-        const std::span<const Number> key = keys(cache, from, batch_->slot_at(row, p)).subspan(at, dim);
+        const std::span<const Number> key = owner.keys(cache, from, batch_->slot_at(row, p)).subspan(at, dim);
         scores.push_back(capped(spec.score_cap, product(q, key) * Number(spec.scale)));
       }
       Number max = std::ranges::max(scores), sum = 0;
@@ -113,7 +116,8 @@ class ReferenceMixers {
       for (std::size_t p = first; p < seen; ++p) {
         const std::int32_t slot = batch_->slot_at(row, p);
         const std::span<const Number> value =
-            (spec.latent ? keys(cache, from, slot) : values(cache, from, slot)).subspan(at, value_dim);
+            (spec.latent ? owner.keys(cache, from, slot) : owner.values(cache, from, slot))
+                .subspan(at, value_dim);
         for (std::size_t j = 0; j < value_dim; ++j) head[j] += scores[p - first] / sum * value[j];
       }
     }
@@ -207,13 +211,13 @@ class ReferenceMixers {
     const AttentionSpec* attention = spec.attention();
     return attention != nullptr && !attention->latent ? key_numbers(layer) : 0;
   }
-  template <class Slot>
-  std::span<Number> keys(Cache& cache, std::size_t layer, Slot slot) const {
+  template <class OfCache, class Slot>
+  auto keys(OfCache& cache, std::size_t layer, Slot slot) const {
     return std::span(cache.keys)
         .subspan(static_cast<std::size_t>(slot) * key_numbers(layer), key_numbers(layer));
   }
-  template <class Slot>
-  std::span<Number> values(Cache& cache, std::size_t layer, Slot slot) const {
+  template <class OfCache, class Slot>
+  auto values(OfCache& cache, std::size_t layer, Slot slot) const {
     return std::span(cache.values)
         .subspan(static_cast<std::size_t>(slot) * value_numbers(layer), value_numbers(layer));
   }
@@ -284,7 +288,8 @@ class ReferenceMixers {
   }
 
   void turn(const RopeSpec& rope, std::size_t row, std::span<Number> head) const {
-    const std::vector<float>& frequencies = rope.frequencies_in(contexts_.at(batch_->caches[row]));
+    const auto& contexts = target_ != nullptr ? target_->contexts_ : contexts_;
+    const std::vector<float>& frequencies = rope.frequencies_in(contexts.at(batch_->caches[row]));
     const std::size_t half = rope.dims / 2;
     for (std::size_t i = 0; i < half; ++i) {
       const double angle = batch_->positions[row] * static_cast<double>(frequencies[i]);
@@ -305,6 +310,7 @@ class ReferenceMixers {
   std::map<CacheId, std::size_t> contexts_;
   std::map<std::size_t, std::vector<Number>> states_;  // by layer, after the last row: [heads, keys, values]
   const PassBatch* batch_ = nullptr;
+  const ReferenceMixers* target_ = nullptr;  // the caches that layers with kv_of_target read
 };
 
 }  // namespace spectr

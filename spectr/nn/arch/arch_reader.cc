@@ -79,9 +79,18 @@ void ArchReader::set_blocks(std::size_t blocks, std::size_t layers) {
   }
 }
 
+bool lacks_own_blocks(const Gguf& file) {
+  const auto starts = [&file](std::string_view prefix) {
+    return std::ranges::any_of(
+        file.tensors(), [prefix](const GgufTensor& tensor) { return tensor.name.starts_with(prefix); });
+  };
+  return starts("blk.") && !starts("blk.0.");
+}
+
 void ArchReader::set_all_blocks(std::size_t blocks, std::size_t own) {
   blocks_ = blocks;
   own_layers_ = own;
+  lacks_own_blocks_ = lacks_own_blocks(file_);
   spec_.layers.resize(blocks);
   for (const GgufTensor& tensor : file_.tensors()) {
     if (tensor.name.find(".nextn.") != std::string_view::npos) tensors_.insert(tensor.name);
@@ -174,8 +183,19 @@ Result<void> ArchReader::end_of_keys() const {
   return {};
 }
 
-Result<const GgufTensor*> ArchReader::find(std::string_view name, std::size_t rows, std::size_t cols) {
+const GgufTensor* ArchReader::tensor_or_absent(std::string_view name, std::size_t rows, std::size_t cols) {
   const GgufTensor* tensor = file_.tensor(name);
+  if (tensor != nullptr || !lacks_own_blocks_) return tensor;
+  for (std::size_t i = 0; i < own_layers_; ++i) {
+    if (name.starts_with(fmt::format("blk.{}.", i)))
+      return &absent_.emplace_back(
+          GgufTensor{"", static_cast<std::uint32_t>(TensorType::f32), {cols, rows, 1, 1}, {}});
+  }
+  return nullptr;
+}
+
+Result<const GgufTensor*> ArchReader::find(std::string_view name, std::size_t rows, std::size_t cols) {
+  const GgufTensor* tensor = tensor_or_absent(name, rows, cols);
   if (tensor == nullptr) return error("{}: tensor {} is missing", file_.name(), name);
   tensors_.insert(tensor->name);
   if (!tensor_format(tensor->type)) {

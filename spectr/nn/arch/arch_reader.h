@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -60,7 +61,8 @@ class ArchReader {
   /// tensors of the other blocks and their values in arrays are left out; the spec notes it.
   void set_blocks(std::size_t blocks, std::size_t layers);
   /// Makes all of the file's blocks layers. The first `own` are the model's own; the others predict further
-  /// tokens and have attention. Their tensors `nextn.` are left to the caller.
+  /// tokens and have attention. Their tensors `nextn.` are left to the caller. A file may lack the model's
+  /// own blocks (lacks_own_blocks()), whose weights then stand for nothing.
   void set_all_blocks(std::size_t blocks, std::size_t own);
   /// Returns the number of the model's own layers.
   std::size_t own_layers() const { return own_layers_; }
@@ -117,6 +119,8 @@ class ArchReader {
 
  private:
   std::string mark(std::string_view name);
+  /// Returns the tensor, or one without numbers, [rows, cols], if the file lacks its block; else null.
+  const GgufTensor* tensor_or_absent(std::string_view name, std::size_t rows, std::size_t cols);
   Result<const GgufTensor*> find(std::string_view name, std::size_t rows, std::size_t cols);
   WeightId add(WeightSpec weight);
   bool is_left_out(std::string_view tensor) const;
@@ -128,6 +132,11 @@ class ArchReader {
   std::size_t blocks_ = 0, own_layers_ = 0;          // blocks of the file, and the model's own among them
   std::unordered_set<std::string, KeyedHash> keys_;  // requested keys
   std::unordered_set<std::string_view, KeyedHash> tensors_;
+  bool lacks_own_blocks_ = false;
+  std::deque<GgufTensor> absent_;  // tensors of blocks that the file lacks
 };
+
+/// True if the file lacks the blocks of the model and has only those that predict further tokens.
+bool lacks_own_blocks(const Gguf& file);
 
 }  // namespace spectr

@@ -56,6 +56,9 @@ Result<BlockKeys> layer_keys(ArchReader& in) {
   BlockKeys keys{};
   ModelSpec& spec = in.spec();
   SPECTR_TRY(keys.windows, window_keys(in, {0, 1, {}}));
+  if (keys.windows.window > 0 && keys.windows.pattern.empty())
+    return error("{}: {} is {}, but {}, an array, is missing", spec.file, in.key("attention.sliding_window"),
+                 keys.windows.window, in.key("attention.sliding_window_pattern"));
   SPECTR_TRY(keys.activation, activation_key(in));
   SPECTR_TRY(keys.attention_scale, in.real("attention.scale", 1e-6, 1e6, 0));
   SPECTR_TRY(spec.embed.scale, in.real("embedding_scale", 1e-6, 1e6, 1));
@@ -78,6 +81,14 @@ Result<BlockKeys> layer_keys(ArchReader& in) {
   return keys;
 }
 
+/// Reads PREFIX.weight, and the factor PREFIX.scale of the product.
+Result<LinearSpec> scaled_linear(ArchReader& in, const std::string& prefix, std::size_t out,
+                                 std::size_t width) {
+  SPECTR_TRY(LinearSpec linear, in.linear(prefix, out, width, maybe_bias));
+  SPECTR_TRY_VOID(read_scale(in, prefix, linear));
+  return linear;
+}
+
 Result<AttentionSpec> block_attention(ArchReader& in, const BlockKeys& keys, std::size_t layer) {
   const std::size_t width = in.spec().width;
   AttentionSpec a = attention_sizes(keys.decoder, layer);
@@ -85,15 +96,15 @@ Result<AttentionSpec> block_attention(ArchReader& in, const BlockKeys& keys, std
   const auto norm = [&](std::string_view part) {
     return in.norm(block(layer, part), a.head_dim, block_rms, keys.decoder.epsilon);
   };
-  SPECTR_TRY(a.q, in.linear(block(layer, "attn_q"), q, width, maybe_bias));
-  SPECTR_TRY(a.k, in.linear(block(layer, "attn_k"), kv, width, maybe_bias));
+  SPECTR_TRY(a.q, scaled_linear(in, block(layer, "attn_q"), q, width));
+  SPECTR_TRY(a.k, scaled_linear(in, block(layer, "attn_k"), kv, width));
   if (in.has_tensor(block(layer, "attn_v.weight"))) {
-    SPECTR_TRY(a.v, in.linear(block(layer, "attn_v"), kv, width, maybe_bias));
+    SPECTR_TRY(a.v, scaled_linear(in, block(layer, "attn_v"), kv, width));
   } else {
     a.v = a.k;
     a.value_epsilon = keys.decoder.epsilon;
   }
-  SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, q, maybe_bias));
+  SPECTR_TRY(a.out, scaled_linear(in, block(layer, "attn_output"), width, q));
   SPECTR_TRY(a.q_norm, norm("attn_q_norm"));
   SPECTR_TRY(a.k_norm, norm("attn_k_norm"));
   if (keys.attention_scale != 0) a.scale = keys.attention_scale;
@@ -109,7 +120,7 @@ Result<BlockConvolutionSpec> convolution(ArchReader& in, const BlockKeys& keys, 
   BlockConvolutionSpec spec{kernel, keys.conv_group, {}, {}};
   SPECTR_TRY(spec.base, in.table(prefix + "_base", 2 * kernel, width));
   SPECTR_TRY(spec.factors,
-             in.linear(prefix + "_proj", 2 * kernel * (width / keys.conv_group), width, maybe_bias));
+             scaled_linear(in, prefix + "_proj", 2 * kernel * (width / keys.conv_group), width));
   return spec;
 }
 
@@ -130,6 +141,9 @@ Result<void> read_layer(ArchReader& in, const BlockKeys& keys, std::size_t i, co
   attention.rope = positions;
   layer.mixer = std::move(attention);
   SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.decoder.ffn[i], keys.activation));
+  if (layer.ffn->gate) SPECTR_TRY_VOID(read_scale(in, block(i, "ffn_gate"), *layer.ffn->gate));
+  SPECTR_TRY_VOID(read_scale(in, block(i, "ffn_up"), layer.ffn->up));
+  SPECTR_TRY_VOID(read_scale(in, block(i, "ffn_down"), layer.ffn->down));
   SPECTR_TRY(const auto scale, in.numbers(block(i, "layer_output_scale.weight"), 1));
   if (!scale.empty()) layer.output_scale = scale.front();
   if (keys.conv_kernel > 0) {
@@ -159,13 +173,18 @@ Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& d
   SPECTR_TRY_VOID(drafter_embedding(in, target));
   FusionSpec& fusion = spec.fusion.emplace();
   SPECTR_TRY(fusion.linear, feature_projection(in, drafter.taps.size(), target));
+  SPECTR_TRY_VOID(read_scale(in, "fc", fusion.linear));
   SPECTR_TRY(fusion.norm_after, in.norm("enc.output_norm", spec.width, block_rms, keys.decoder.epsilon));
   SPECTR_TRY(const RopeSpec positions, rope(in, keys.rotation, RopePairs::halves));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) SPECTR_TRY_VOID(read_layer(in, keys, i, positions));
   for (std::size_t i = 0; i < spec.layers.size(); ++i)
     if (keys.windows.slides(i)) spec.layers[i].attention()->window = keys.windows.window;
   SPECTR_TRY(spec.head.norm, in.norm("output_norm", spec.width, block_rms, keys.decoder.epsilon));
-  SPECTR_TRY_VOID(drafter_head(in, target));
+  SPECTR_TRY_VOID(drafter_head(in, target, true));
+  if (LinearSpec& output = spec.head.output; in.has_tensor("output.weight")) {
+    SPECTR_TRY_VOID(read_scale(in, "output", output));
+    spec.head.scale *= std::exchange(output.scale, 1.0F);
+  }
   spec.taps = {{spec.layers.size(), true}};
   SPECTR_TRY_VOID(read_transitions(in, transitions, spec.head.output.out, block));
   if (block.markov) drafter.kind = "dspark";

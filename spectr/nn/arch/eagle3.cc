@@ -54,7 +54,7 @@ Result<void> read_eagle3(ArchReader& in, const ModelSpec& target, DrafterSpec& d
   SPECTR_TRY(layer.ffn, gated_ffn(in, 0, keys.ffn[0]));
   SPECTR_TRY(spec.head.norm, in.norm("output_norm", spec.width, rms, keys.epsilon));
   spec.taps = {{1}};  // state of the next row
-  return drafter_head(in, target);
+  return drafter_head(in, target, false);
 }
 
 }  // namespace spectr

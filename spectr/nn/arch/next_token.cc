@@ -13,7 +13,8 @@ namespace spectr {
 namespace {
 
 // Families whose next-token blocks are like their layers.
-constexpr std::array<std::string_view, 3> families_with_next_tokens = {"qwen35", "qwen35moe", "glm4moe"};
+constexpr std::array<std::string_view, 4> families_with_next_tokens = {"qwen35", "qwen35moe", "glm4moe",
+                                                                       "deepseek2"};
 
 Result<std::string> architecture_key(const Gguf& file, std::string_view name) {
   SPECTR_TRY(const std::string_view architecture, file.string("general.architecture"));
@@ -68,6 +69,22 @@ Result<TapSettings> next_token_taps(const Gguf& file) {
                      fmt::format("{}: {}", file.name(), further_key)};
 }
 
+/// Fails if the layer, which may be in a file of its own, was made for another model than the target.
+Result<void> is_layer_of(const ModelSpec& drafter, const TapSettings& taps, const ModelSpec& target) {
+  if (drafter.architecture != target.architecture)
+    return error("{}: general.architecture is {}, but that of the target {} is {}", drafter.file,
+                 drafter.architecture, target.file, target.architecture);
+  const auto differs = [&](std::string_view what, std::size_t own, std::size_t of_target) -> Result<void> {
+    if (own == of_target) return {};
+    return error("{}: {} is {}, but the target {} has {}", drafter.file, what, own, target.file, of_target);
+  };
+  const std::string prefix = drafter.architecture + ".";
+  SPECTR_TRY_VOID(differs(prefix + "block_count without next-token layers", taps.taps.front().layer,
+                          target.layers.size()));
+  SPECTR_TRY_VOID(differs(prefix + "embedding_length", drafter.width, target.width));
+  return differs("the number of tokens", drafter.vocabulary, target.vocabulary);
+}
+
 /// Reads a layer that predicts further tokens (arXiv 2404.19737, 2412.19437): one of the model's kind on
 /// eh_proj [norm(embedding); norm(state)], where the state is the target's final one or the previous row's.
 Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& target) {
@@ -78,6 +95,7 @@ Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& tar
   const RopeChoice as_stated{};
   SPECTR_TRY(drafter.model, read_all_blocks(file, as_stated));
   ModelSpec& spec = drafter.model;
+  SPECTR_TRY_VOID(is_layer_of(spec, taps, target));
   ArchReader in(file, spec.architecture, as_stated, spec);
   SPECTR_TRY_VOID(read_next_token_parts(in, target.layers.size()));
   spec.layers = {std::move(spec.layers.back())};

@@ -29,7 +29,13 @@ void ChainSession::take(NodeId node, const HeldLogits& pass, std::size_t wanted,
 Result<void> ChainSession::feed(std::span<const Token> text, std::size_t first, std::size_t end) {
   const Features& features = *target().features();
   begin_batch(features.width(), model().spec().model.fusion.has_value());
-  for (std::size_t i = first; i < end; ++i) add_row(text[i + 1], i, i, i + 1, {}, features.at(i));
+  for (std::size_t i = first; i < end; ++i) {
+    if (model().reads_target_cache()) {
+      add_row_after_target(text[i + 1], i + 1, features.at(i));
+    } else {
+      add_row(text[i + 1], i, i, i + 1, {}, features.at(i));
+    }
+  }
   const bool is_last = end + 1 == text.size();
   if (is_last) want_last();
   SPECTR_TRY(const HeldLogits pass, run(TrainedDrafter::Pass::draft));
@@ -46,6 +52,7 @@ Result<void> ChainSession::score(std::span<const Token> text, const TokenTree& t
     return {};
   }
   if (this->length() == length && !rows_.front().is_computed) forget_rows(length - 1);
+  if (model().reads_target_cache()) skip_rows(length - 1);
   SPECTR_TRY_VOID(read(text, length));
   for (std::vector<NodeId> level;;) {
     level.clear();
@@ -64,12 +71,17 @@ Result<void> ChainSession::score_level(std::size_t length, const TokenTree& tree
   begin_batch(model().spec().model.pair->state_width, false);
   std::vector<std::int32_t> slots;  // slots of a node's path
   for (const NodeId node : level) {
+    const std::span<const float> state = rows_[static_cast<std::size_t>(tree.parent(node))].state;
+    if (model().reads_target_cache()) {
+      add_row_after_target(tree.token(node), length, state);
+      want_last();
+      continue;
+    }
     slots.clear();
     for (const NodeId above : tree.path(node))
       slots.push_back(static_cast<std::int32_t>(length) + static_cast<std::int32_t>(above) - 1);
     const std::size_t position = length - 1 + static_cast<std::size_t>(tree.depth(node));
-    add_row(tree.token(node), position, static_cast<std::size_t>(slots.back()), length, slots,
-            rows_[static_cast<std::size_t>(tree.parent(node))].state);
+    add_row(tree.token(node), position, static_cast<std::size_t>(slots.back()), length, slots, state);
     want_last();
   }
   SPECTR_TRY(const HeldLogits pass, run(TrainedDrafter::Pass::draft));

@@ -9,8 +9,10 @@ namespace spectr {
 
 /// A sequence of a drafter whose rows are a token and a state (EAGLE-3): the row of the sequence's last token
 /// gives the logits of the first draft and the state of the next row. A node of a tree is a row that attends
-/// to the sequence and to its own ancestors; all nodes of a level are one pass. A sequence of one token has
-/// no state to draft from: its logits and those of its nodes are all 0.
+/// to the sequence and to its own ancestors; all nodes of a level are one pass. A drafter that reads the
+/// target's cache has no keys: all rows stand at the position of the sequence's last token and attend to the
+/// tokens before it. A sequence of one token has no state to draft from: its logits and those of its nodes
+/// are all 0.
 class ChainSession final : public DrafterSession {
  public:
   /// Throws std::bad_alloc.

@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::size_t max_taps = 64;
 
-/// Adds a matrix of the target to the drafter's weights.
-WeightId shared_weight(ModelSpec& spec, const ModelSpec& target, WeightId id) {
-  WeightSpec weight = target.weight(id);
-  weight.of_target = true;
-  spec.weights.push_back(std::move(weight));
-  return static_cast<WeightId>(spec.weights.size() - 1);
-}
-
 /// Fails if the drafter's width differs from that of the target, whose matrix it needs.
 Result<void> fits(ArchReader& in, std::string_view tensor, const ModelSpec& target) {
   const ModelSpec& spec = in.spec();
@@ -56,6 +48,13 @@ Result<std::vector<Token>> head_tokens(ArchReader& in, std::size_t rows) {
 }
 
 }  // namespace
+
+WeightId weight_of_target(ModelSpec& spec, const ModelSpec& target, WeightId id) {
+  WeightSpec weight = target.weight(id);
+  weight.of_target = true;
+  spec.weights.push_back(std::move(weight));
+  return static_cast<WeightId>(spec.weights.size() - 1);
+}
 
 Result<std::vector<TapSpec>> target_taps(const Gguf& file, std::string_view architecture) {
   const std::string key = std::string(architecture) + ".target_layers";
@@ -98,11 +97,11 @@ Result<void> drafter_embedding(ArchReader& in, const ModelSpec& target) {
     return {};
   }
   SPECTR_TRY_VOID(fits(in, name, target));
-  spec.embed.tokens = shared_weight(spec, target, target.embed.tokens);
+  spec.embed.tokens = weight_of_target(spec, target, target.embed.tokens);
   return {};
 }
 
-Result<void> drafter_head(ArchReader& in, const ModelSpec& target) {
+Result<void> drafter_head(ArchReader& in, const ModelSpec& target, bool may_be_tied) {
   constexpr std::string_view name = "output.weight";
   ModelSpec& spec = in.spec();
   const bool has_map = in.has_tensor("d2t");
@@ -115,9 +114,24 @@ Result<void> drafter_head(ArchReader& in, const ModelSpec& target) {
     return {};
   }
   if (has_map) return error("{}: tensor {} is missing, whose rows d2t names", spec.file, name);
+  if (may_be_tied && in.has_tensor("token_embd.weight")) {
+    spec.head.output = {spec.embed.tokens, {}, spec.vocabulary, spec.width};
+    return {};
+  }
   SPECTR_TRY_VOID(fits(in, name, target));
   const LinearSpec& shared = target.head.output;
-  spec.head.output = {shared_weight(spec, target, shared.weight), {}, shared.out, shared.in};
+  spec.head.output = {weight_of_target(spec, target, shared.weight), {}, shared.out, shared.in};
+  return {};
+}
+
+Result<void> read_scale(ArchReader& in, const std::string& prefix, LinearSpec& linear) {
+  SPECTR_TRY(const auto scale, in.numbers(prefix + ".scale", 1));
+  if (scale.empty()) return {};
+  if (linear.bias)
+    return error(ErrorCode::unsupported,
+                 "{}: tensors {}.scale and {}.bias are there, of which one is supported", in.file().name(),
+                 prefix, prefix);
+  linear.scale = scale.front();
   return {};
 }
 

@@ -24,11 +24,13 @@ DrafterSession::DrafterSession(const TrainedDrafter& model, Session& target, con
   const std::lock_guard lock(model.mutex_);
   model.ops_->reserve(rows);
   batch_.reserve(rows, 16 * rows, 0);
+  if (model.reads_target_cache()) return;
   // The sequence's rows overwrite those of a block or a tree, so all slots are kept.
   cache_ = model.ops_->open_cache({slots, slots, context_});
 }
 
 DrafterSession::~DrafterSession() {
+  if (model_.reads_target_cache()) return;
   const std::lock_guard lock(model_.mutex_);
   model_.ops_->close_cache(cache_);
 }
@@ -82,6 +84,13 @@ void DrafterSession::begin_batch(std::size_t width, bool fuses) {
 void DrafterSession::add_row(Token token, std::size_t position, std::size_t slot, std::size_t prefix,
                              std::span<const std::int32_t> ancestors, std::span<const float> features) {
   batch_.add_row(token, position, cache_, slot, prefix, ancestors);
+  features_.insert(features_.end(), features.begin(), features.end());
+}
+
+void DrafterSession::add_row_after_target(Token token, std::size_t position,
+                                          std::span<const float> features) {
+  target_.features()->locate(position, cached_);
+  batch_.add_row(token, position, cached_.cache, 0, cached_.prefix, cached_.rest);
   features_.insert(features_.end(), features.begin(), features.end());
 }
 

@@ -55,16 +55,18 @@ class DrafterSession : public Session {
   Result<void> read(std::span<const Token> text, std::size_t end);
   Result<HeldLogits> run(TrainedDrafter::Pass pass);
   void forget_rows(std::size_t length) { length_ = std::min(length_, length); }
+  /// Leaves out rows before `length`, which the drafter does not need.
+  void skip_rows(std::size_t length) { length_ = std::max(length_, length); }
 
   const TrainedDrafter& model() const { return model_; }
   Session& target() const { return target_; }
-  CacheId cache() const { return cache_; }
-  PassBatch& batch() { return batch_; }
   /// Starts a batch of rows with `width` features each.
   void begin_batch(std::size_t width, bool fuses);
   /// Adds a row to the batch, with its features.
   void add_row(Token token, std::size_t position, std::size_t slot, std::size_t prefix,
                std::span<const std::int32_t> ancestors, std::span<const float> features);
+  /// Adds a row that attends to the target's keys and values of all tokens before `position`.
+  void add_row_after_target(Token token, std::size_t position, std::span<const float> features);
   /// Asks for the logits of the batch's last row.
   void want_last();
 
@@ -73,7 +75,8 @@ class DrafterSession : public Session {
   Session& target_;
   std::size_t context_;
   bool follows_;
-  CacheId cache_ = 0;
+  CacheId cache_ = 0;       // unused if the drafter reads the target's cache
+  SequenceSlots cached_;    // the target's keys and values, for add_row_after_target()
   std::size_t length_ = 0;  // rows of the sequence with keys and values
   PassBatch batch_;
   std::vector<float> features_;  // features of the batch

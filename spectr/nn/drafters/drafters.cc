@@ -10,7 +10,11 @@
 namespace spectr {
 namespace {
 
-constexpr DrafterFamily families[] = {{"dflash", read_dflash}, {"eagle3", read_eagle3}};
+constexpr DrafterFamily families[] = {
+    {"dflash", true, read_dflash},
+    {"eagle3", true, read_eagle3},
+    {"gemma4-assistant", false, read_gemma4_assistant},
+};
 
 const DrafterFamily* family_of(const Gguf& file) {
   const auto name = file.string("general.architecture", "");
@@ -26,12 +30,15 @@ std::span<const DrafterFamily> drafter_families() {
 }
 
 bool is_trained_drafter(const Gguf& file) {
-  return family_of(file) != nullptr;
+  return family_of(file) != nullptr || (has_next_token_layer(file) && lacks_own_blocks(file));
 }
 
 Result<TapSettings> taps_of(const Gguf& file) {
   const DrafterFamily* family = family_of(file);
   if (family == nullptr) return next_token_taps(file);
+  if (!family->lists_layers)
+    return TapSettings{{{0, true}},
+                       fmt::format("{}: general.architecture is {}", file.name(), family->architecture)};
   SPECTR_TRY(auto taps, target_taps(file, family->architecture));
   return TapSettings{std::move(taps), fmt::format("{}: {}.target_layers", file.name(), family->architecture)};
 }
@@ -52,8 +59,11 @@ Result<DrafterSpec> read_drafter_spec(const Gguf& file, const ModelSpec& target)
   ArchReader in(file, family->architecture, as_stated, spec);
   SPECTR_TRY(const std::size_t blocks, in.count("block_count", 512));
   in.set_blocks(blocks, blocks);
-  SPECTR_TRY(drafter.taps, target_taps(file, family->architecture));
-  SPECTR_TRY_VOID(check_taps(in, drafter.taps, target));
+  drafter.taps = {{target.layers.size(), true}};
+  if (family->lists_layers) {
+    SPECTR_TRY(drafter.taps, target_taps(file, family->architecture));
+    SPECTR_TRY_VOID(check_taps(in, drafter.taps, target));
+  }
   SPECTR_TRY_VOID(same_as_target(in, "vocab_size", target.vocabulary, "the vocabulary", target));
   SPECTR_TRY_VOID(same_as_target(in, "target_hidden_size", target.width, "the width", target));
   SPECTR_TRY_VOID(family->read(in, target, drafter));

@@ -14,13 +14,15 @@ namespace spectr {
 /// A family of drafters, with the function that reads its files for a target.
 struct DrafterFamily {
   std::string_view architecture;  ///< value of `general.architecture`
+  bool lists_layers;  ///< it reads the target's states in ARCH.target_layers; otherwise the final state
   Result<void> (*read)(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 };
 
 /// Returns all families of drafters.
 std::span<const DrafterFamily> drafter_families();
 
-/// True if the file holds a trained drafter, which reads states of a target, rather than a model.
+/// True if the file holds a trained drafter, which reads states of a target, rather than a model. It may be a
+/// model's additional layer for drafting alone.
 bool is_trained_drafter(const Gguf& file);
 
 /// True if a model's file has an additional layer for drafting, which predicts the token after the next one
@@ -40,5 +42,6 @@ Result<TapSettings> next_token_taps(const Gguf& file);
 Result<DrafterSpec> read_next_token_layer(const Gguf& file, const ModelSpec& target);
 Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 Result<void> read_eagle3(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
+Result<void> read_gemma4_assistant(ArchReader& in, const ModelSpec& target, DrafterSpec& drafter);
 
 }  // namespace spectr

@@ -14,9 +14,14 @@
 
 namespace spectr {
 
-TrainedDrafter::TrainedDrafter(Gguf file, std::unique_ptr<const DrafterSpec> spec,
+TrainedDrafter::TrainedDrafter(Gguf file, std::unique_ptr<const DrafterSpec> spec, const Transformer& target,
                                std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)
-    : file_(std::move(file)), spec_(std::move(spec)), backend_(std::move(backend)), ops_(std::move(ops)) {}
+    : file_(std::move(file)),
+      spec_(std::move(spec)),
+      target_(target),
+      reads_target_cache_(spec_->model.reads_target_cache()),
+      backend_(std::move(backend)),
+      ops_(std::move(ops)) {}
 
 Result<std::unique_ptr<TrainedDrafter>> TrainedDrafter::load(Gguf file, const Transformer& target,
                                                              std::shared_ptr<const Backend> backend,
@@ -30,7 +35,12 @@ Result<std::unique_ptr<TrainedDrafter>> TrainedDrafter::load(Gguf file, const Tr
   try {
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(spec->model, kv));
     std::unique_ptr<TrainedDrafter> drafter(
-        new TrainedDrafter(std::move(file), std::move(spec), std::move(backend), std::move(ops)));
+        new TrainedDrafter(std::move(file), std::move(spec), target, std::move(backend), std::move(ops)));
+    if (drafter->reads_target_cache() && !target.share_caches(*drafter->ops_))
+      return error(ErrorCode::unsupported,
+                   "{}: a drafter of type {} reads the keys and values of the target {}, but runs on another "
+                   "backend",
+                   name, drafter->spec_->kind, target.file().name());
     const Gguf* const files[] = {&drafter->file_, &target.file()};
     drafter->copies_ = upload_weights(files, drafter->spec_->model, *drafter->ops_, pool);
     SPECTR_TRY_VOID(drafter->load_markov(pool));
@@ -78,7 +88,7 @@ Result<std::unique_ptr<DrafterSession>> TrainedDrafter::follow(Session& target,
     } else {
       session = std::make_unique<ChainSession>(*this, target, complete);
     }
-    target.features()->record(true);
+    target.features()->record(features());
     return session;
   } catch (const std::bad_alloc&) {
     return error(ErrorCode::out_of_memory, "{}: there is no memory for a sequence of {} tokens", file_.name(),
@@ -93,6 +103,7 @@ std::size_t TrainedDrafter::max_depth(std::size_t block_rows) const {
 
 Result<HeldLogits> TrainedDrafter::run(Pass pass, const PassBatch& batch) const {
   const std::lock_guard lock(mutex_);
+  if (reads_target_cache_) return target_.run_drafter(spec_->model, batch, *ops_);
   return pass == Pass::context ? run_context_pass(spec_->model, batch, *ops_)
                                : run_pass(spec_->model, batch, *ops_);
 }

@@ -44,6 +44,12 @@ class TrainedDrafter {
   const DrafterSpec& spec() const { return *spec_; }
   std::string_view name() const { return spec_->model.name; }
   std::size_t vocabulary() const { return spec_->model.vocabulary; }
+  /// True if it has no keys and values of its own, but reads those of the target.
+  bool reads_target_cache() const { return reads_target_cache_; }
+  /// The tokens whose features it needs.
+  Features::Recorded features() const {
+    return reads_target_cache_ ? Features::Recorded::last : Features::Recorded::all;
+  }
 
   /// Returns the maximum tokens of a draft: the predicting rows of a block of `block_rows` rows (0: as in the
   /// file); the largest std::size_t if the drafter has no blocks.
@@ -58,8 +64,8 @@ class TrainedDrafter {
   friend class DrafterSession;
   friend class BlockSession;
 
-  TrainedDrafter(Gguf file, std::unique_ptr<const DrafterSpec> spec, std::shared_ptr<const Backend> backend,
-                 std::unique_ptr<Ops> ops);
+  TrainedDrafter(Gguf file, std::unique_ptr<const DrafterSpec> spec, const Transformer& target,
+                 std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
   /// Runs a pass.
   Result<HeldLogits> run(Pass pass, const PassBatch& batch) const;
   /// Returns a row of logits of BlockSpec::markov for each token.
@@ -69,6 +75,8 @@ class TrainedDrafter {
   Gguf file_;                                   // weights may refer to its bytes
   std::vector<std::vector<std::byte>> copies_;  // or to these
   std::unique_ptr<const DrafterSpec> spec_;
+  const Transformer& target_;
+  bool reads_target_cache_;
   std::shared_ptr<const Backend> backend_;
   mutable std::mutex mutex_;  // guards the operations: one pass at a time
   std::unique_ptr<Ops> ops_;

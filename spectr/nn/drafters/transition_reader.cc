@@ -13,8 +13,8 @@ namespace spectr {
 namespace {
 
 constexpr std::string_view hidden_name = "selector_hidden.weight", w1_name = "markov_w1.weight",
-                           w2_name = "markov_w2.weight", confidence_name = "conf_proj.weight",
-                           confidence_bias = "conf_proj.bias";
+                           w2_name = "markov_w2.weight", w2_scale = "markov_w2.scale",
+                           confidence_name = "conf_proj.weight", confidence_bias = "conf_proj.bias";
 constexpr std::uint64_t max_selector_rank = 1 << 14;
 
 /// Returns a matrix [rows, cols] that the host reads row by row.
@@ -48,6 +48,8 @@ Result<ModelSpec> markov_model(ArchReader& in, std::size_t rows) {
                    {std::string(w2_name), static_cast<TensorType>(w2->type), rows, rank}};
   model.embed.tokens = 0;
   model.head.output = {1, {}, rows, rank};
+  SPECTR_TRY(const auto scale, in.numbers(w2_scale, 1));
+  if (!scale.empty()) model.head.scale = scale.front();
   model.requirements.push_back({Feature::head_without_norm, fmt::format("tensor {} is there", w2_name)});
   return model;
 }
