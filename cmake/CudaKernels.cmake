@@ -2,8 +2,9 @@
 # from Hopper on, there is an image for the products of each format in product_list.cuh and one for all other kernels;
 # the same for older GPUs, with products from Ampere on and the others from Turing on. clang needs no CUDA toolkit;
 # nvcc is used if there is no clang. Without either, the program is built without kernels (an error if
-# SPECTR_CUDA=ON).
+# SPECTR_CUDA=ON). SPECTR_HAS_CUDA is true if it has kernels.
 function(cuda_kernels target)
+  set(SPECTR_HAS_CUDA FALSE PARENT_SCOPE)
   set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernels)
   set(generated ${PROJECT_BINARY_DIR}/generated)
   if(SPECTR_CUDA)
@@ -28,6 +29,7 @@ function(cuda_kernels target)
   else()
     return()
   endif()
+  set(SPECTR_HAS_CUDA TRUE PARENT_SCOPE)
   find_program(SPECTR_GZIP NAMES gzip REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cuh ${folder}/*.h)
   set(images "")

@@ -97,6 +97,11 @@ double Logits::log_sum_exp(double temperature) const {
   return std::visit([temperature](auto row) { return log_sum_exp_at(row, temperature); }, values());
 }
 
+Result<void> Logits::state() const {
+  const Remote* remote = std::get_if<Remote>(&row_);
+  return remote != nullptr ? remote->rows->state() : Result<void>();
+}
+
 LogitValues Logits::values() const {
   return std::visit(
       [this]<class T>(T row) -> LogitValues {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "spectr/base/recycled.h"
+#include "spectr/base/result.h"
 #include "spectr/base/token.h"
 
 namespace spectr {
@@ -36,6 +37,8 @@ class LogitRows {
   virtual double log_sum_exp(std::size_t row, std::size_t size, double temperature) const = 0;
   /// Returns the whole row. It is transferred on first use and stays valid as long as this object.
   virtual std::span<const float> values(std::size_t row) const = 0;
+  /// Returns the error of the first query that failed. The answer of a failed query is NaN.
+  virtual Result<void> state() const { return {}; }
 };
 
 /// A view of one row of unnormalised log-probabilities over a vocabulary, accessed by queries. The model's
@@ -67,6 +70,9 @@ class Logits {
 
   /// Returns the whole row. Needed for distributions without filters, which depend on every logit.
   LogitValues values() const;
+
+  /// Returns the error because of which a query about this pass's logits was answered by NaN, if one failed.
+  Result<void> state() const;
 
  private:
   struct Remote {

@@ -55,14 +55,16 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   block.depth = settled ? 0 : depth_of(draft);
   NodeId above = TokenTree::root;
   const auto emit = [&](Token token, Source source) -> Result<void> {
-    block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));
+    const Logits row = target.logits(above);
+    block.negative_log_likelihoods.push_back(negative_log_likelihood(row, token));
+    SPECTR_TRY_VOID(row.state());
     block.tokens.push_back(token);
     block.sources.push_back(source);
     if (!start.details) return {};
     SPECTR_TRY(const Distribution* q, distributions.at(above));
-    block.details.push_back({(*q)[token], draft_probability(draft, above, token),
-                             start.sampled_alternatives ? likeliest(*q, *start.details)
-                                                        : likeliest(target.logits(above), *start.details)});
+    block.details.push_back(
+        {(*q)[token], draft_probability(draft, above, token),
+         start.sampled_alternatives ? likeliest(*q, *start.details) : likeliest(row, *start.details)});
     return {};
   };
   for (NodeId node : verdict.path) {

@@ -25,8 +25,9 @@ Result<Distribution> NodeDistributions::warped(NodeId node) const {
   }
   Result<Distribution> made = role_ == Role::draft ? warp_.draft_distribution(row(node), history, vocabulary_)
                                                    : warp_.distribution(row(node), history, vocabulary_);
-  if (!made) return error(made.error().code, "{}: {}", session_.name(), made.error().message);
-  return made;
+  if (made) return made;
+  SPECTR_TRY_VOID(row(node).state());
+  return error(made.error().code, "{}: {}", session_.name(), made.error().message);
 }
 
 Result<const Distribution*> NodeDistributions::at(NodeId node) {

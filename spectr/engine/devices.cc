@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <mutex>
-#include <new>
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/cuda/kernel_image.h"
+#include "spectr/backend/device/copy_speed.h"
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/vulkan/vulkan_devices.h"
-#include "spectr/base/stopwatch.h"
 #include "spectr/base/version.h"
 
 namespace spectr {
@@ -24,13 +22,13 @@ Result<const cuda::Driver*> driver() {
   return cuda::load_driver();
 }
 
-Result<std::vector<DeviceInfo>> cuda_devices() {
+Result<std::vector<cuda::ListedGpu>> cuda_devices() {
   SPECTR_TRY(const cuda::Driver* const of, driver());
   return cuda::devices(*of);
 }
 
 /// Returns a device's file in a folder. Other builds have other kernels, and their own files.
-std::string file_of(const DeviceInfo& device, const std::filesystem::path& folder) {
+std::string file_of(const cuda::ListedGpu& device, const std::filesystem::path& folder) {
   if (folder.empty()) return "";
   std::string name = device.name + "-" + device.description;
   std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
@@ -41,8 +39,8 @@ Result<std::shared_ptr<Device>> open(std::string_view name, const std::filesyste
   if (name.starts_with("Vulkan")) return vulkan::open_device(name);
   if (!name.starts_with("CUDA")) return error("there is no such device; see --list-devices");
   SPECTR_TRY(const cuda::Driver* const of, driver());
-  SPECTR_TRY(const std::vector<DeviceInfo> all, cuda::devices(*of));
-  const auto found = std::ranges::find(all, name, &DeviceInfo::name);
+  SPECTR_TRY(const std::vector<cuda::ListedGpu> all, cuda::devices(*of));
+  const auto found = std::ranges::find(all, name, &cuda::ListedGpu::name);
   if (found == all.end()) return error("there is no such device; see --list-devices");
   return cuda::CudaDevice::open(*of, static_cast<int>(found - all.begin()), cuda::kernel_image,
                                 {.kept = file_of(*found, trials)});
@@ -52,14 +50,16 @@ Result<std::shared_ptr<Device>> open(std::string_view name, const std::filesyste
 
 Result<std::vector<ListedDevice>> list_devices() {
   std::vector<ListedDevice> listed;
-  const auto list = [&listed](const Result<std::vector<DeviceInfo>>& found) {
-    if (!found) return;
-    for (const DeviceInfo& one : *found)
+  const auto by_cuda = cuda_devices();
+  const auto by_vulkan = vulkan::devices();
+  if (by_cuda) {
+    for (const cuda::ListedGpu& one : *by_cuda)
+      listed.push_back({one.name, one.description, one.bytes, std::nullopt, false});
+  }
+  if (by_vulkan) {
+    for (const DeviceInfo& one : *by_vulkan)
       listed.push_back({one.name, one.description, one.bytes, one.free_bytes, one.is_processor});
-  };
-  const auto by_cuda = cuda_devices(), by_vulkan = vulkan::devices();
-  list(by_cuda);
-  list(by_vulkan);
+  }
   if (!by_cuda && !by_vulkan)
     return error(by_cuda.error().code, "{}; {}", by_cuda.error().message, by_vulkan.error().message);
   return listed;
@@ -114,20 +114,7 @@ Result<std::string> description_of(std::string_view name) {
 
 Result<double> copy_speed(std::string_view name) {
   SPECTR_TRY(const std::shared_ptr<Device> device, shared_device(name));
-  constexpr std::size_t most = std::size_t{1} << 30;
-  const std::size_t bytes = std::min(most, device->info().free_bytes / 4) / 256 * 256;
-  try {
-    const auto from = device->allocate(bytes), to = device->allocate(bytes);
-    double fastest = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < 6; ++run) {
-      Stopwatch watch;
-      SPECTR_TRY_VOID(device->copy({to.get()}, {from.get()}, bytes));
-      fastest = std::min(fastest, watch.lap());
-    }
-    return 2.0 * static_cast<double>(bytes) / fastest;
-  } catch (const std::bad_alloc&) {
-    return error(ErrorCode::out_of_memory, "{}: there is no memory for a copy of {} bytes", name, bytes);
-  }
+  return spectr::copy_speed(*device);
 }
 
 }  // namespace spectr

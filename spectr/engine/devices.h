@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,9 @@ namespace spectr {
 struct ListedDevice {
   std::string name;         ///< "CUDA0", "Vulkan0"
   std::string description;  ///< "NVIDIA H100 80GB HBM3"
-  std::size_t bytes, free_bytes;
-  bool is_processor;  ///< the CPU under another name, used only on request
+  std::size_t bytes;
+  std::optional<std::size_t> free_bytes;  ///< unknown if the driver answers only within a context
+  bool is_processor;                      ///< the CPU under another name, used only on request
 };
 
 /// Returns the devices of this machine. Fails with the reason why there are none.

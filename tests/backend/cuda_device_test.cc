@@ -14,9 +14,10 @@
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/weights/weight_panels.h"
+#include "spectr/decode/node_distributions.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/devices/device_numbers.h"
+#include "tests/support/devices/device_products.h"
 #include "tests/support/devices/mock_cuda.h"
 #include "tests/support/models/model_course.h"
 #include "tests/support/random_tensor.h"
@@ -54,23 +55,8 @@ void expect_same_bits(const Work& work, const std::string& what = "",
 /// Compares the product of a random [rows, cols] matrix with n rows of x.
 void expect_same_product(TensorType type, std::size_t rows, std::size_t cols, std::size_t n,
                          const MockCuda::Settings& settings = {}) {
-  const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
-  const std::vector<float> x = random_floats(n * cols, 2);
-  const auto work = [&](Device& device) {
-    const Numbers codes = send(device, panels.codes), scales = send(device, panels.scales),
-                  factors = send(device, panels.factors), in = send(device, x);
-    const QuantizedLayout layout{n, cols};
-    const Numbers quantized{device.allocate(layout.bytes())};
-    const Numbers y = send(device, std::vector<float>(n * (rows + 8), 7.0f));
-    run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
-    const call::Weights weights{type, rows, cols, codes.at(), scales.at(), factors.at()};
-    run(device, call::Product{{quantized.at(), layout}, n, {{weights, y.rows(rows + 8)}}});
-    return bits(device, y);
-  };
-  expect_same_bits(work,
-                   std::string(format_of(type).name) + ", " + std::to_string(rows) + " rows, " +
-                       std::to_string(cols) + " columns, " + std::to_string(n) + " rows of x",
-                   settings);
+  const ProductCase c{type, rows, cols, n};
+  expect_same_bits([&](Device& device) { return product_bits(device, c); }, text_of(c), settings);
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {
@@ -252,14 +238,97 @@ TEST(CudaDevice, SaysWhatAGpuOrADriverLacks) {
             "the CUDA driver finds no devices: no CUDA-capable device is detected");
 }
 
-TEST(CudaDevice, AreListedWithTheirMemory) {
-  const MockCuda mock({.devices = 2, .bytes = 5000});
+TEST(CudaDevice, NeedsTheDriverThatItsKernelsNeed) {
+  EXPECT_EQ(cuda::driver_version_for("// comment\n.version 6.3\n.target sm_75"), 10000);
+  EXPECT_EQ(cuda::driver_version_for(".version 7.0\n"), 11000);
+  EXPECT_EQ(cuda::driver_version_for(".version 8.1\n"), 12010);
+  EXPECT_EQ(cuda::driver_version_for(".version 8.5\n"), 12050);
+  EXPECT_EQ(cuda::driver_version_for(".version 8.8\n"), 12090);
+  EXPECT_EQ(cuda::driver_version_for(".version 9.0\n"), 13000);
+  EXPECT_EQ(cuda::driver_version_for("no PTX"), 0);
+  const MockCuda mock({.major = 8, .version = 11080});
+  EXPECT_TRUE(CudaDevice::open(mock.driver(), 0, MockCuda::image)) << "kernels before Hopper need CUDA 10.0";
+}
+
+TEST(CudaPass, HasTheSameBitsWithDriversWithoutDependentLaunchesInGraphs) {
+  const fs::path file = source_folder() / "tests/data/arch/llama-f32.gguf";
+  const MockCuda mock({.version = 12020});
+  EXPECT_EQ(behind_three_tokens(file, {}, open(mock)),
+            behind_three_tokens(file, {}, std::make_shared<TwinDevice>()));
+}
+
+TEST(CudaDevice, PermitsSharedMemoryOnceForAllLaunchesOfAKernel) {
+  expect_same_product(TensorType::q8_0, 40, 5632, 2);  // the mock refuses to set the limit of a kernel twice
+  const MockCuda mock;
+  const auto device = open(mock);
+  for (const std::size_t cols : {5632, 28672, 4096}) {
+    const ProductCase c{TensorType::q8_0, 40, cols, 1};
+    const ProductOn on(*device, c,
+                       pack_for_device(c.type, c.rows, cols, random_tensor(c.type, c.rows, cols, 1)),
+                       random_floats(cols, 2));
+    const call::AnyCall call = on.product();
+    const auto recording = value_of(device->record({&call, 1}));
+    EXPECT_TRUE(device->run(*recording));
+  }
+}
+
+TEST(CudaDevice, NamesWhatFailedAndItsKind) {
+  struct Case {
+    const char* function;
+    cuda::CUresult result;
+    ErrorCode code;
+    const char* message;
+  };
+  for (const Case& one :
+       {Case{"cuModuleLoadData", 222, ErrorCode::unsupported,
+             "CUDA0: loading the image product_q8_0 failed (the provided PTX was compiled with an "
+             "unsupported toolchain.)"},
+        Case{"cuGraphInstantiateWithFlags", 2, ErrorCode::out_of_memory,
+             "CUDA0: instantiating a pass failed (out of memory)"},
+        Case{"cuLaunchKernelEx", 701, ErrorCode::internal, "too many resources requested for launch"},
+        Case{"cuLaunchKernelEx", 719, ErrorCode::device_lost,
+             "CUDA0: the device was lost during a pass (unspecified launch failure)"}}) {
+    MockCuda mock;
+    const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
+                                         std::make_shared<DeviceBackend>(open(mock)))
+                           .value();
+    const auto session = model->start(0, 1).value();
+    const std::vector<Token> text = random_text(3, model->vocabulary(), 1);
+    mock.fail_next(one.function, one.result);
+    const auto scored = session->score(text, TokenTree(text.back()));
+    ASSERT_FALSE(scored);
+    EXPECT_EQ(scored.error().code, one.code);
+    EXPECT_THAT(scored.error().message, HasSubstr(one.message));
+    EXPECT_TRUE(session->score(text, TokenTree(text.back()))) << "the next pass succeeds";
+  }
+}
+
+TEST(CudaDevice, ThatFailsToAnswerAboutLogitsIsTheReasonOfTheError) {
+  MockCuda mock;
+  const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
+                                       std::make_shared<DeviceBackend>(open(mock)))
+                         .value();
+  const auto session = model->start(0, 1).value();
+  const std::vector<Token> text = random_text(3, model->vocabulary(), 1);
+  const TokenTree tree(text.back());
+  const Warp warp = value_of(Warp::make({}));
+  ASSERT_TRUE(session->score(text, tree));
+  mock.fail_next("cuMemcpyDtoHAsync_v2", 719);
+  NodeDistributions distributions(*session, warp, text, tree, model->vocabulary());
+  const auto failed = distributions.at(TokenTree::root);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "CUDA0: the device was lost during a pass (unspecified launch failure)");
+  EXPECT_EQ(failed.error().code, ErrorCode::device_lost);
+}
+
+TEST(CudaDevice, AreListedWithTheirMemoryAndWithoutContexts) {
+  const MockCuda mock({.devices = 8, .bytes = 5000});
   const auto all = value_of(cuda::devices(mock.driver()));
-  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all.size(), 8u);
   EXPECT_EQ(all[1].name, "CUDA1");
   EXPECT_EQ(all[1].description, "Mock 1");
   EXPECT_EQ(all[1].bytes, 5000u);
-  EXPECT_EQ(all[1].free_bytes, 5000u);
+  EXPECT_EQ(mock.contexts_made(), 0);
 }
 
 TEST(CudaDevice, HasTooLittleMemoryBeforeAnythingIsLoaded) {

@@ -42,6 +42,18 @@ TEST(DeviceLogits, AnswerAsARowHereDoesAndStayThere) {
   }
 }
 
+TEST(DeviceLogitsPool, ReallocatesSeldomIfWidthsGrowOneByOne) {
+  TwinDevice device;
+  DeviceLogitsPool pool(100, device);
+  int moves = 0;
+  for (std::size_t rows = 1; rows <= 64; ++rows) {
+    bool moved = false;
+    EXPECT_EQ(pool.take(rows, moved), 0u);
+    moves += moved ? 1 : 0;
+  }
+  EXPECT_EQ(moves, 7);  // 1, 2, 4, …, 64 rows
+}
+
 TEST(DeviceLogits, GiveTheFirstNumberThatNoDistributionTakes) {
   TwinDevice device;
   std::vector<float> row = random_floats(3000, 3);

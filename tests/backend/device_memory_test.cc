@@ -5,6 +5,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "spectr/backend/device/cache_blocks.h"
+#include "spectr/backend/device/state_memory.h"
+#include "spectr/nn/arch/architectures.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
 #include "tests/support/devices/on_twins.h"
@@ -129,6 +132,35 @@ TEST(DeviceMemory, TooSmallForACopyLeavesNoText) {
   EXPECT_EQ(here, alone(*model, text));
 }
 
+TEST(DeviceMemory, IsTakenByKeysAndValuesInFewSteps) {
+  const fs::path file = source_folder() / "tests/data/arch/llama-f32.gguf";
+  const ModelSpec spec = read_model_spec(Gguf::open(file).value()).value();
+  TwinDevice device(std::size_t{1} << 24);
+  CacheBlocks blocks(spec, {KvType::f16, KvType::f16}, device);
+  const std::size_t free = device.info().free_bytes;
+  const CacheId cache = blocks.open({.slots = 64, .kept = 64, .context = 64});
+  std::int32_t slot = 0;
+  try {
+    for (;; slot += 64) blocks.grow(cache, slot);
+  } catch (const std::bad_alloc&) {
+  }
+  const std::int32_t taken = slot / 64;
+  EXPECT_GT(taken, 100);
+  EXPECT_LT(blocks.times_moved(), 30u) << "blocks: " << taken;
+  EXPECT_GT(static_cast<std::size_t>(taken) * blocks.of(0).block_bytes, free - 2 * blocks.of(0).block_bytes);
+}
+
+TEST(DeviceMemory, OfStatesGrowsByMoreThanOneSequence) {
+  const ModelSpec spec =
+      read_model_spec(Gguf::open(source_folder() / "tests/data/arch2/qwen35/model-interval2.gguf").value())
+          .value();
+  TwinDevice device;
+  StateMemory states(spec, device);
+  for (CacheId cache = 0; cache < 40; ++cache)
+    states.open(cache, {.slots = 8, .kept = 8, .context = 8, .recent = 8, .frames = 2});
+  EXPECT_LT(states.times_moved(), 13u);
+}
+
 TEST(DeviceMemory, GoesBackToTheDevice) {
   const auto device = std::make_shared<TwinDevice>();
   {
@@ -153,6 +185,7 @@ TEST(LostDevice, IsSaidByPassesAndGivesNoDistribution) {
   EXPECT_TRUE(std::isnan(before.at(0)));
   EXPECT_TRUE(std::isnan(before.top(3).front().logit));
   EXPECT_TRUE(std::isnan(before.log_sum_exp()));
+  EXPECT_EQ(before.state().error().message, "twins: the device was lost during a pass");
   text.push_back(5);
   const auto scored = session->score(text, TokenTree(text.back()));
   ASSERT_FALSE(scored);

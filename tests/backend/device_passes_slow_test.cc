@@ -154,6 +154,26 @@ TEST(DevicePass, IsRecordedOnceForEachShape) {
   EXPECT_EQ(on.device->recorded(), recorded);
 }
 
+TEST(DevicePass, ThatIsReplayedOftenStaysRecordedAmongManyShapes) {
+  const OnTwins on(source_folder() / "tests/data/arch/llama-f32.gguf");
+  const std::size_t vocabulary = on.model->vocabulary();
+  const auto pass = [&](std::size_t tokens, NodeId nodes) {
+    const auto session = on.model->start(0, 16).value();
+    const std::vector<Token> text = random_text(tokens, vocabulary, 1);
+    ASSERT_TRUE(session->score(text, random_tree(text.back(), nodes, vocabulary, 1)));
+  };
+  pass(14, 12);  // all memory gets its final size
+  pass(1, 1);
+  for (std::size_t tokens = 2; tokens <= 14; ++tokens) {
+    for (NodeId nodes = 2; nodes <= 12; ++nodes) {  // 143 shapes
+      pass(tokens, nodes);
+      const int recorded = on.device->recorded();
+      pass(1, 1);
+      EXPECT_EQ(on.device->recorded(), recorded) << tokens << " tokens, " << nodes << " nodes";
+    }
+  }
+}
+
 TEST(DevicePass, LeavesTheTargetsDistributionToADecoder) {
   const OnTwins target(source_folder() / "tests/data/arch/llama-f32.gguf"),
       draft(source_folder() / "tests/data/arch/qwen2-f32.gguf");

@@ -40,7 +40,6 @@ allowed "needs the extra data's there and absent"
 refused "needs the extra data's there"
 refused "needs the extra data's there and ."
 refused 'this machine has no portable'
-SPECTR_TEST_DEVICE=CUDA0 refused 'SPECTR_TEST_DEVICE names no device'
 SPECTR_REQUIRE_DEVICE=1 refused 'no driver; on Debian: mesa-vulkan-drivers, vulkan-validationlayers'
 (unset SPECTR_REQUIRE_DEVICE && allowed 'no driver; on Debian: mesa-vulkan-drivers, vulkan-validationlayers')
 refused ''

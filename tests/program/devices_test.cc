@@ -50,8 +50,8 @@ TEST_F(Devices, AreListed) {
   EXPECT_EQ(listed.status, 0);
   EXPECT_EQ(listed.out,
             "Available devices:\n"
-            "  CUDA0: Mock 0 (4096 MiB, 4096 MiB free)\n"
-            "  CUDA1: Mock 1 (4096 MiB, 4096 MiB free)\n");
+            "  CUDA0: Mock 0 (4096 MiB)\n"
+            "  CUDA1: Mock 1 (4096 MiB)\n");
   const Outcome none = spectr({"generate", "--list-devices"}, with_driver("devices=0"));
   EXPECT_EQ(none.status, 0);
   EXPECT_EQ(none.out, "Available devices:\n");
@@ -66,6 +66,20 @@ TEST_F(Devices, WriteTheTextOfTheProcessor) {
     const Outcome found = spectr(small_text(device), with_driver());
     EXPECT_EQ(found.status, 0) << found.err;
     EXPECT_EQ(found.out, expected.out);
+  }
+}
+
+TEST_F(Devices, AreNotUsedForLayersIfTheProcessorWasAskedFor) {
+  Surroundings lost_at_once = with_driver("lose_at=1"), by_variable = lost_at_once;
+  by_variable.variables["LLAMA_ARG_N_GPU_LAYERS"] = "99";
+  for (const auto& [flags, around] :
+       {std::pair{Arguments{"--device", "none", "-ngl", "99"}, lost_at_once},
+        {Arguments{"-ngl", "all", "-dev", "none"}, lost_at_once},
+        {Arguments{"--device", "none"}, by_variable},
+        {Arguments{"-md", stranger(), "-dev", "none", "-devd", "none", "-ngld", "99"}, lost_at_once}}) {
+    const Outcome found =
+        spectr(small_text({"--method", flags.front() == "-md" ? "speculative" : "plain"}) + flags, around);
+    EXPECT_EQ(found.status, 0) << found.err;
   }
 }
 

@@ -1,10 +1,13 @@
 #include "tests/support/data.h"
 
+#include <cstdlib>
+
 namespace spectr {
 
 // Only this file contains the build's paths, so all others compile to the same code in any location.
 std::filesystem::path source_folder() {
-  return SPECTR_SOURCE_DIR;
+  const char* const elsewhere = std::getenv("SPECTR_SOURCE_DIR");
+  return elsewhere != nullptr ? elsewhere : SPECTR_SOURCE_DIR;
 }
 
 std::filesystem::path extra_data_folder() {

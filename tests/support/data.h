@@ -7,7 +7,8 @@
 
 namespace spectr {
 
-/// The project's source folder, and the extra data of SPECTR_EXTRA_DATA, which may be absent.
+/// The project's source folder, which the variable SPECTR_SOURCE_DIR overrides, and the extra data of
+/// SPECTR_EXTRA_DATA, which may be absent.
 std::filesystem::path source_folder();
 std::filesystem::path extra_data_folder();
 /// Returns the path of this build's `spectr` program.

@@ -14,4 +14,9 @@ T value_of(Result<T> result) {
   return std::move(*result);
 }
 
+/// Throws an exception with the error's message unless an operation succeeded.
+inline void value_of(const Result<void>& done) {
+  if (!done) throw std::runtime_error(done.error().message);
+}
+
 }  // namespace spectr::test

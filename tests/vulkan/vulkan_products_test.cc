@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "spectr/backend/device/weights/weight_panels.h"
-#include "tests/support/devices/device_numbers.h"
+#include "tests/support/devices/device_products.h"
 #include "tests/support/random_tensor.h"
 #include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
@@ -29,30 +29,9 @@ class VulkanProducts : public OnVulkan<testing::Test> {
   }
 };
 
-/// A quantized matrix on a device, in panels.
-struct Panels {
-  Numbers codes, scales, factors;
-  call::Weights weights;
-
-  Panels(Device& device, TensorType type, std::size_t rows, std::size_t cols, const WeightPanels& of)
-      : codes(send(device, of.codes)), scales(send(device, of.scales)), factors(send(device, of.factors)) {
-    weights = {type, rows, cols, codes.at(), scales.at(), of.factors.empty() ? Slice() : factors.at()};
-  }
-};
-
-/// Returns y for n rows of x, and the quantized rows.
 std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t rows, std::size_t cols,
                                    const WeightPanels& panels, const std::vector<float>& x, std::size_t n) {
-  const Panels w(device, type, rows, cols, panels);
-  const QuantizedLayout layout{n, cols};
-  const std::size_t stride = rows + 8;
-  const Numbers in = send(device, x), quantized = zeros(device, layout.bytes()),
-                y = send(device, std::vector<float>(n * stride, 7.0f));
-  run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
-  run(device, call::Product{{quantized.at(), layout}, n, {{w.weights, y.rows(stride)}}});
-  std::vector<std::uint32_t> all = bits(device, y);
-  for (const std::uint32_t one : bits(device, quantized)) all.push_back(one);
-  return all;
+  return product_bits(device, {type, rows, cols, n}, panels, x);
 }
 
 /// The sizes of a product: rows and columns of a matrix, and rows of x.
@@ -63,12 +42,8 @@ struct Shape {
 class VulkanPanels : public VulkanProducts {
  protected:
   void expect_same_product(TensorType type, const Shape& shape) {
-    const auto& [rows, cols, n] = shape;
-    const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
-    const std::vector<float> x = random_floats(n * cols, 2);
-    expect_same_bits(
-        [&](Device& on) { return product(on, type, shape.rows, shape.cols, panels, x, shape.n); },
-        std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
+    const ProductCase c{type, shape.rows, shape.cols, shape.n};
+    expect_same_bits([&](Device& on) { return product_bits(on, c); }, text_of(c));
   }
 };
 
@@ -164,15 +139,8 @@ TEST_F(VulkanProducts, OfFloatsHaveTheBitsOfTheirTwins) {
                                         {17, 65, 2},
                                         {20, 200, 7},
                                         {33, 2113, 9}}) {
-      const std::vector<std::byte> w = random_tensor(type, rows, cols, 1);
-      const std::vector<float> x = random_floats(n * cols, 2);
-      const auto work = [&](Device& on) {
-        const Numbers weights = send(on, w), in = send(on, x),
-                      y = send(on, std::vector<float>(n * (rows + 3), 7.0f));
-        run(on, call::FloatProduct{{type, rows, cols, weights.at()}, in.rows(cols), y.rows(rows + 3), n});
-        return bits(on, y);
-      };
-      expect_same_bits(work, std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
+      const ProductCase c{type, rows, cols, n};
+      expect_same_bits([&](Device& on) { return float_product_bits(on, c); }, text_of(c));
     }
   }
 }

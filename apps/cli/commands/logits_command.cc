@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "apps/cli/commands/commands.h"
@@ -55,9 +56,9 @@ void add_logits(CLI::App& app) {
     const auto session = need(models.target->start(context > 0 ? context : least, 1));
     need(session->score(tokens, TokenTree(tokens.back())));
     const Logits row = session->logits(TokenTree::root);
-    std::vector<float> logits(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i)
-      logits[i] = static_cast<float>(row.at(static_cast<Token>(i)));
+    std::vector<float> logits;
+    std::visit([&logits](const auto values) { logits.assign(values.begin(), values.end()); }, row.values());
+    need(row.state(), Status::failed);
     if (flags->json) {
       print_json({{"tokens", tokens}, {"logits", logits}});
     } else {

@@ -69,9 +69,11 @@ class Windows {
 double window_nll(Session& session, std::span<const Token> window) {
   double nll = 0.0;
   session.rewind(0);
-  need(score_sequence(
-           session, window, rows_per_pass,
-           [&](std::size_t i, const Logits& logits) { nll += negative_log_likelihood(logits, window[i]); }),
+  need(score_sequence(session, window, rows_per_pass,
+                      [&](std::size_t i, const Logits& logits) {
+                        nll += negative_log_likelihood(logits, window[i]);
+                        need(logits.state(), Status::failed);
+                      }),
        Status::failed);
   return nll;
 }

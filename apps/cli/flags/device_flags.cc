@@ -49,8 +49,9 @@ void print_devices() {
   fmt::print("Available devices:\n");
   if (devices) {
     for (const ListedDevice& one : *devices) {
-      fmt::print("  {}: {} ({} MiB, {} MiB free)\n", one.name, one.description, one.bytes / mebibyte,
-                 one.free_bytes / mebibyte);
+      fmt::print("  {}: {} ({} MiB", one.name, one.description, one.bytes / mebibyte);
+      if (one.free_bytes) fmt::print(", {} MiB free", *one.free_bytes / mebibyte);
+      fmt::print(")\n");
     }
   } else {
     fmt::print(stderr, "{}\n", devices.error().message);
@@ -68,7 +69,11 @@ void add_device_flags(CLI::App& app, DeviceChoice& choice) {
       },
       "prints the devices that models can be computed on, and ends");
   app.add_option_function<std::string>(
-         "--device", [&choice](const std::string& name) { choice.target = device_of(name); },
+         "--device",
+         [&choice](const std::string& name) {
+           choice.target = device_of(name);
+           choice.target_given = true;
+         },
          "-dev NAME: where models are computed: none (the CPU, the default), auto (the first device), or one "
          "of --list-devices")
       ->envname("LLAMA_ARG_DEVICE")
@@ -86,7 +91,7 @@ void add_device_flags(CLI::App& app, DeviceChoice& choice) {
          [&choice](const std::string& layers) {
            if (!all_layers("-ngl", layers)) {
              choice.target.clear();
-           } else if (choice.target.empty()) {
+           } else if (!choice.target_given) {
              choice.target = first_device();
            }
          },
@@ -98,7 +103,7 @@ void add_device_flags(CLI::App& app, DeviceChoice& choice) {
          [&choice](const std::string& layers) {
            if (!all_layers("-ngld", layers)) {
              choice.draft.clear();
-           } else if (choice.draft.empty()) {
+           } else if (!choice.draft_given) {
              choice.draft = choice.target.empty() ? first_device() : choice.target;
            }
            choice.draft_given = true;

@@ -8,7 +8,8 @@ namespace spectr::cli {
 /// The devices that run the models: a name, or empty for the processor.
 struct DeviceChoice {
   std::string target, draft;
-  bool draft_given = false;  ///< otherwise draft models run where the target does
+  bool target_given = false;  ///< true after --device, also for the processor
+  bool draft_given = false;   ///< otherwise draft models run where the target does
 
   bool any() const { return !target.empty() || !of_drafts().empty(); }
   const std::string& of_drafts() const { return draft_given ? draft : target; }

@@ -18,11 +18,11 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr int least_capability = 75;      // Turing: packed dot products, f16
-constexpr int hopper = 90;                // bulk copies, transaction barriers, dependent launches
-constexpr int ampere = 80;                // asynchronous copies by threads, MMA with k = 32 bytes
-constexpr int least_driver = 12010;       // supports PTX 8.1
-constexpr int default_shared = 48 << 10;  // bytes per thread block without opting in
+constexpr int least_capability = 75;       // Turing: packed dot products, f16
+constexpr int hopper = 90;                 // bulk copies, transaction barriers, dependent launches
+constexpr int ampere = 80;                 // asynchronous copies by threads, MMA with k = 32 bytes
+constexpr int least_early_launch = 12030;  // CUDA 12.3 captures dependent launches as edges of graphs
+constexpr int default_shared = 48 << 10;   // bytes per thread block without opting in
 constexpr unsigned non_blocking = 1;
 
 Result<std::string> description_of(const Driver& driver, int ordinal, CUdevice& device) {
@@ -41,24 +41,19 @@ std::string name_of_device(int ordinal) {
   return fmt::format("CUDA{}", ordinal);
 }
 
-Result<std::vector<DeviceInfo>> devices(const Driver& driver) {
+Result<std::vector<ListedGpu>> devices(const Driver& driver) {
   int count = 0;
   if (const CUresult result = driver.cuDeviceGetCount(&count); result != success) {
     return error(ErrorCode::unsupported, "the CUDA driver finds no devices: {}", driver.text_of(result));
   }
-  std::vector<DeviceInfo> all;
+  std::vector<ListedGpu> all;
   for (int i = 0; i < count; ++i) {
     CUdevice device = 0;
     SPECTR_TRY(const std::string description, description_of(driver, i, device));
-    DeviceInfo info{name_of_device(i), description, 0, 0};
-    CUcontext context = nullptr;
-    if (driver.cuDevicePrimaryCtxRetain(&context, device) == success) {
-      driver.cuCtxSetCurrent(context);
-      driver.cuMemGetInfo_v2(&info.free_bytes, &info.bytes);
-      driver.cuCtxSetCurrent(nullptr);
-      driver.cuDevicePrimaryCtxRelease_v2(device);
-    }
-    all.push_back(std::move(info));
+    std::size_t bytes = 0;
+    if (const CUresult result = driver.cuDeviceTotalMem_v2(&bytes, device); result != success)
+      return error(ErrorCode::internal, "{}: {}", name_of_device(i), driver.text_of(result));
+    all.push_back({name_of_device(i), description, bytes});
   }
   return all;
 }
@@ -111,17 +106,21 @@ Result<void> CudaDevice::begin(int ordinal) {
     return error(ErrorCode::unsupported, "{} ({}): compute capability {}.{}, but 7.5 is needed", name_,
                  description_, major, minor);
   }
-  int version = 0;
-  driver_.cuDriverGetVersion(&version);
-  if (version < least_driver) {
-    return error(ErrorCode::unsupported, "{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_,
-                 description_, version / 1000, version % 1000 / 10);
-  }
   plans_ = ProductPlans({.count = attribute(attribute_processors),
                          .shared_bytes = attribute(attribute_shared_of_processor),
                          .copies = 10 * major + minor >= hopper   ? Copies::in_bulk
                                    : 10 * major + minor >= ampere ? Copies::by_threads
-                                                                  : Copies::none});
+                                                                  : Copies::none,
+                         .group_shared_bytes = attribute(attribute_shared_of_group)});
+  const std::string kernels = code_of("kernels");
+  const int needed = driver_version_for(kernels);
+  driver_.cuDriverGetVersion(&driver_version_);
+  const int version = driver_version_;
+  if (version < needed) {
+    return error(ErrorCode::unsupported, "{} ({}): the driver knows CUDA {}.{}, but {}.{} is needed", name_,
+                 description_, version / 1000, version % 1000 / 10, needed / 1000, needed % 1000 / 10);
+  }
+  launches_early_ = plans_->device().copies == Copies::in_bulk && version >= least_early_launch;
   if (!trial_.kept.empty()) {
     std::ostringstream lines;
     lines << std::ifstream(trial_.kept).rdbuf();
@@ -129,7 +128,8 @@ Result<void> CudaDevice::begin(int ordinal) {
   }
   const auto checked = [this](CUresult result) -> Result<void> {
     if (result == success) return {};
-    return error("{} ({}) cannot be used: {}", name_, description_, driver_.text_of(result));
+    return error(cuda::code_of(result), "{} ({}) cannot be used: {}", name_, description_,
+                 driver_.text_of(result));
   };
   SPECTR_TRY_VOID(checked(driver_.cuDevicePrimaryCtxRetain(&context_, device_)));
   is_retained_ = true;
@@ -137,7 +137,7 @@ Result<void> CudaDevice::begin(int ordinal) {
   SPECTR_TRY_VOID(checked(driver_.cuStreamCreate(&stream_, non_blocking)));
   SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&begun_, 0)));
   SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&ended_, 0)));
-  return checked(load("kernels"));
+  return load("kernels", kernels);
 }
 
 CudaDevice::~CudaDevice() {
@@ -158,10 +158,18 @@ std::unique_lock<std::mutex> CudaDevice::use() const {
   return lock;
 }
 
-Result<void> CudaDevice::check(CUresult result) const {
+Result<void> CudaDevice::check(CUresult result, std::string_view action, std::string_view object) const {
   if (result == success) return {};
-  return error(ErrorCode::device_lost, "{}: the device was lost during a pass ({})", name_,
-               driver_.text_of(result));
+  const ErrorCode code = cuda::code_of(result);
+  const std::string reason = driver_.text_of(result);
+  if (code == ErrorCode::device_lost)
+    return error(code, "{}: the device was lost during a pass ({})", name_, reason);
+  return error(code, "{}: {}{}{} failed ({})", name_, action, object.empty() ? "" : " ", object, reason);
+}
+
+void CudaDevice::choose(const ProductSizes& sizes, const ProductPlan& plan) {
+  const auto lock = use();
+  plans_->choose(sizes, plan);
 }
 
 DeviceInfo CudaDevice::info() const {
@@ -199,7 +207,8 @@ Result<void> CudaDevice::upload(const Slice& to, std::span<const std::byte> byte
   SPECTR_CHECK(to.offset + bytes.size() <= to.memory->bytes());
   const auto lock = use();
   // The driver has copied pageable memory when this returns.
-  return check(driver_.cuMemcpyHtoDAsync_v2(address_of(to), bytes.data(), bytes.size(), stream_));
+  return check(driver_.cuMemcpyHtoDAsync_v2(address_of(to), bytes.data(), bytes.size(), stream_),
+               "an upload");
 }
 
 Result<void> CudaDevice::download(std::span<std::byte> to, const Slice& from) {
@@ -210,36 +219,52 @@ Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
   const auto lock = use();
   for (const auto& [to, from, bytes] : copies) {
     SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
-    SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream_)));
+    SPECTR_TRY_VOID(
+        check(driver_.cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream_), "a copy"));
   }
-  return check(driver_.cuStreamSynchronize(stream_));
+  return check(driver_.cuStreamSynchronize(stream_), "a copy");
+}
+
+/// Returns the code of an image for this GPU.
+std::string CudaDevice::code_of(const std::string& image) const {
+  const bool is_before_hopper = plans_->device().copies != Copies::in_bulk;
+  return images_(image == "kernels" && is_before_hopper ? "kernels_before_hopper" : image);
 }
 
 /// Loads an image. The driver's first compilation takes several seconds.
-CUresult CudaDevice::load(const std::string& image) {
-  if (modules_.contains(image)) return success;
+Result<void> CudaDevice::load(const std::string& image, const std::string& code) {
   CUmodule module = nullptr;
-  const bool is_before_hopper = plans_->device().copies != Copies::in_bulk;
-  const CUresult result = driver_.cuModuleLoadData(
-      &module, images_(image == "kernels" && is_before_hopper ? "kernels_before_hopper" : image).c_str());
-  if (result == success) modules_[image] = module;
-  return result;
+  SPECTR_TRY_VOID(check(driver_.cuModuleLoadData(&module, code.c_str()), "loading the image", image));
+  modules_[image] = module;
+  return {};
 }
 
+/// Returns a launch's kernel. The first launch that needs it loads the kernel's image. The first launch with
+/// more shared memory than the default permits the GPU's maximum: the limit belongs to the kernel, and a
+/// limit of each launch's size would be too small for larger launches that are recorded already.
 Result<CUfunction> CudaDevice::function(const Launch& launch) {
-  CUfunction& function = functions_[launch.kernel];
-  if (function != nullptr) return function;
-  SPECTR_TRY_VOID(check(load(launch.image)));
-  const std::string name = "spectr_" + launch.kernel;
-  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, modules_.at(launch.image), name.c_str())));
-  return function;
+  auto& [handle, has_large_memory] = functions_[launch.kernel];
+  if (handle == nullptr) {
+    if (!modules_.contains(launch.image)) SPECTR_TRY_VOID(load(launch.image, code_of(launch.image)));
+    const std::string name = "spectr_" + launch.kernel;
+    SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&handle, modules_.at(launch.image), name.c_str()),
+                          "loading the kernel", launch.kernel));
+  }
+  if (launch.shared_bytes > default_shared && !has_large_memory) {
+    int fixed = 0;
+    CUresult result = driver_.cuFuncGetAttribute(&fixed, function_static_shared_bytes, handle);
+    if (result == success) {
+      result = driver_.cuFuncSetAttribute(handle, function_shared_bytes,
+                                          plans_->device().group_shared_bytes - fixed);
+    }
+    SPECTR_TRY_VOID(check(result, "reserving shared memory of", launch.kernel));
+    has_large_memory = true;
+  }
+  return handle;
 }
 
 Result<void> CudaDevice::launch(const Launch& launch) {
   SPECTR_TRY(CUfunction of, function(launch));
-  if (launch.shared_bytes > default_shared) {
-    SPECTR_TRY_VOID(check(driver_.cuFuncSetAttribute(of, function_shared_bytes, launch.shared_bytes)));
-  }
   CUlaunchAttribute attribute = {.id = launch_programmatic_serialization, .unused = 0, .value = {1}};
   const CUlaunchConfig config{.grid_x = static_cast<unsigned>(launch.groups_x),
                               .grid_y = static_cast<unsigned>(launch.groups_y),
@@ -250,10 +275,11 @@ Result<void> CudaDevice::launch(const Launch& launch) {
                               .shared_bytes = static_cast<unsigned>(launch.shared_bytes),
                               .stream = stream_,
                               .attributes = &attribute,
-                              .attribute_count = plans_->device().copies == Copies::in_bulk ? 1u : 0u};
+                              .attribute_count = launches_early_ ? 1u : 0u};
   void* parameters[] = {
       const_cast<std::byte*>(launch.parameters.data())};  // NOLINT: the driver only reads them
-  return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));
+  return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr), "launching",
+               launch.kernel);
 }
 
 /// Converts calls to launches, and loads their kernels.
@@ -271,13 +297,13 @@ Result<void> CudaDevice::launch_all() {
 
 /// Captures the launches of prepare() as a graph.
 Result<CUgraphExec> CudaDevice::capture() {
-  SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed)));
+  SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed), "recording a pass"));
   const Result<void> launched = launch_all();
   CUgraph graph = nullptr;
-  const Result<void> ended = check(driver_.cuStreamEndCapture(stream_, &graph));
+  const Result<void> ended = check(driver_.cuStreamEndCapture(stream_, &graph), "recording a pass");
   CUgraphExec exec = nullptr;
   Result<void> made = launched ? ended : launched;
-  if (made) made = check(driver_.cuGraphInstantiateWithFlags(&exec, graph, 0));
+  if (made) made = check(driver_.cuGraphInstantiateWithFlags(&exec, graph, 0), "instantiating a pass");
   if (graph != nullptr) driver_.cuGraphDestroy(graph);
   if (!made) return std::unexpected(made.error());
   return exec;
@@ -299,7 +325,7 @@ Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
       fewest = std::min(fewest, milliseconds);
   }
   driver_.cuGraphExecDestroy(exec);
-  SPECTR_TRY_VOID(check(result));
+  SPECTR_TRY_VOID(check(result, "timing a pass"));
   return double{fewest} / 1e3;
 }
 
@@ -328,8 +354,9 @@ Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyC
 
 Result<void> CudaDevice::run(const Recording& recording) {
   const auto lock = use();
-  SPECTR_TRY_VOID(check(driver_.cuGraphLaunch(static_cast<const Graph&>(recording).exec(), stream_)));
-  return check(driver_.cuStreamSynchronize(stream_));
+  SPECTR_TRY_VOID(
+      check(driver_.cuGraphLaunch(static_cast<const Graph&>(recording).exec(), stream_), "a pass"));
+  return check(driver_.cuStreamSynchronize(stream_), "a pass");
 }
 
 Result<void> CudaDevice::run(std::span<const call::AnyCall> calls) {
@@ -343,9 +370,10 @@ Result<void> CudaDevice::run_and_download(std::span<const call::AnyCall> calls, 
   SPECTR_TRY_VOID(launch_all());
   if (!to.empty()) {
     SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
-    SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoHAsync_v2(to.data(), address_of(from), to.size(), stream_)));
+    SPECTR_TRY_VOID(
+        check(driver_.cuMemcpyDtoHAsync_v2(to.data(), address_of(from), to.size(), stream_), "a download"));
   }
-  return check(driver_.cuStreamSynchronize(stream_));
+  return check(driver_.cuStreamSynchronize(stream_), "a pass");
 }
 
 }  // namespace spectr::cuda

@@ -19,8 +19,14 @@ namespace spectr::cuda {
 /// Returns the name of a device: CUDA0, CUDA1, …
 std::string name_of_device(int ordinal);
 
-/// Returns the devices of a driver, by ordinal. Errors: those of the driver.
-Result<std::vector<DeviceInfo>> devices(const Driver& driver);
+/// A GPU of the driver.
+struct ListedGpu {
+  std::string name;         ///< "CUDA0"
+  std::string description;  ///< "NVIDIA H100 80GB HBM3"
+  std::size_t bytes;        ///< total memory
+};
+/// Returns the GPUs of a driver, by ordinal, without creating contexts on them. Errors: those of the driver.
+Result<std::vector<ListedGpu>> devices(const Driver& driver);
 
 using KernelImages = std::string (*)(std::string_view name);
 
@@ -42,6 +48,11 @@ class CudaDevice final : public Device {
 
   /// Returns the product plans chosen so far. Not thread-safe.
   const ProductPlans& plans() const { return *plans_; }
+  /// Sets the plan of products of these sizes, which applies to what is recorded or run later. Requires: the
+  /// plan is one of product_plans(sizes, plans().device()).
+  void choose(const ProductSizes& sizes, const ProductPlan& plan);
+  /// Returns the CUDA version that the driver supports, encoded as 12010 for 12.1.
+  int driver_version() const { return driver_version_; }
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
@@ -65,9 +76,11 @@ class CudaDevice final : public Device {
       : driver_(driver), name_(name_of_device(ordinal)), images_(images), trial_(trial) {}
   Result<void> begin(int ordinal);
   std::unique_lock<std::mutex> use() const;
-  Result<void> check(CUresult result) const;
+  /// Returns an error that names the failed `action` on `object`, unless the result is a success.
+  Result<void> check(CUresult result, std::string_view action, std::string_view object = "") const;
   CUdeviceptr address_of(const Slice& slice) const;
-  CUresult load(const std::string& image);
+  std::string code_of(const std::string& image) const;
+  Result<void> load(const std::string& image, const std::string& code);
   Result<CUfunction> function(const Launch& launch);
   Result<void> prepare(std::span<const call::AnyCall> calls);
   Result<void> launch(const Launch& launch);
@@ -85,10 +98,16 @@ class CudaDevice final : public Device {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent begun_ = nullptr, ended_ = nullptr;  // for timing trials
+  int driver_version_ = 0;
+  bool launches_early_ = false;  // true if kernels may start before their predecessors have ended
   std::optional<ProductPlans> plans_;
   mutable std::mutex mutex_;                 // guards the members below, and orders work
   std::map<std::string, CUmodule> modules_;  // by image
-  std::map<std::string, CUfunction> functions_;
+  struct Function {
+    CUfunction handle = nullptr;
+    bool has_large_memory = false;  // true if it may have more shared memory than by default
+  };
+  std::map<std::string, Function> functions_;
   std::vector<Launch> launches_;
 };
 

@@ -28,6 +28,7 @@ Result<Driver> load(const std::string& name) {
   SPECTR_FIND(cuDeviceGetCount);
   SPECTR_FIND(cuDeviceGet);
   SPECTR_FIND(cuDeviceGetName);
+  SPECTR_FIND(cuDeviceTotalMem_v2);
   SPECTR_FIND(cuDeviceGetAttribute);
   SPECTR_FIND(cuDevicePrimaryCtxRetain);
   SPECTR_FIND(cuDevicePrimaryCtxRelease_v2);
@@ -41,6 +42,7 @@ Result<Driver> load(const std::string& name) {
   SPECTR_FIND(cuModuleLoadData);
   SPECTR_FIND(cuModuleUnload);
   SPECTR_FIND(cuModuleGetFunction);
+  SPECTR_FIND(cuFuncGetAttribute);
   SPECTR_FIND(cuFuncSetAttribute);
   SPECTR_FIND(cuStreamCreate);
   SPECTR_FIND(cuStreamDestroy_v2);
@@ -70,6 +72,44 @@ std::string Driver::text_of(CUresult result) const {
   const char* text = nullptr;
   if (cuGetErrorString(result, &text) != success || text == nullptr) return fmt::format("error {}", result);
   return text;
+}
+
+ErrorCode code_of(CUresult result) {
+  switch (result) {
+    case out_of_memory:
+      return ErrorCode::out_of_memory;
+    case 200:  // invalid image
+    case 209:  // no binary for the GPU
+    case 218:  // invalid PTX
+    case 221:  // the compiler of PTX was not found
+    case 222:  // unsupported PTX version
+    case 223:  // compilation of PTX is disabled
+    case 300:  // invalid source
+    case 500:  // a symbol was not found
+    case 801:  // not supported
+      return ErrorCode::unsupported;
+    case 4:    // the driver is shutting down
+    case 46:   // the device is unavailable
+    case 201:  // invalid context
+    case 214:  // uncorrectable ECC error
+    case 220:  // uncorrectable NVLink error
+    case 226:  // contained hardware error
+    case 700:  // illegal address
+    case 702:  // launch timeout
+    case 709:  // the context is destroyed
+    case 710:  // a failed assertion
+    case 714:  // hardware stack error
+    case 715:  // illegal instruction
+    case 716:  // misaligned address
+    case 717:  // invalid address space
+    case 718:  // invalid program counter
+    case 719:  // launch failure
+    case 721:  // tensor memory leak
+    case 999:  // unknown
+      return ErrorCode::device_lost;
+    default:
+      return ErrorCode::internal;
+  }
 }
 
 Result<const Driver*> load_driver(const std::string& library) {

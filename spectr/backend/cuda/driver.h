@@ -41,10 +41,10 @@ struct CUlaunchConfig {
 };
 static_assert(sizeof(CUlaunchConfig) == 56);
 
-/// Device attributes, a function attribute, a capture mode, and result codes.
+/// Device attributes, function attributes, a capture mode, and result codes.
 inline constexpr int attribute_processors = 16, attribute_shared_of_processor = 81,
                      attribute_shared_of_group = 97, attribute_major = 75, attribute_minor = 76;
-inline constexpr int function_shared_bytes = 8;
+inline constexpr int function_static_shared_bytes = 1, function_shared_bytes = 8;
 inline constexpr int capture_relaxed = 2;
 inline constexpr int launch_programmatic_serialization = 6;
 inline constexpr CUresult success = 0, out_of_memory = 2;
@@ -56,6 +56,7 @@ struct Driver {
   CUresult (*cuDeviceGetCount)(int* count);
   CUresult (*cuDeviceGet)(CUdevice* device, int ordinal);
   CUresult (*cuDeviceGetName)(char* name, int size, CUdevice device);
+  CUresult (*cuDeviceTotalMem_v2)(std::size_t* bytes, CUdevice device);
   CUresult (*cuDeviceGetAttribute)(int* value, int attribute, CUdevice device);
   CUresult (*cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice device);
   CUresult (*cuDevicePrimaryCtxRelease_v2)(CUdevice device);
@@ -69,6 +70,7 @@ struct Driver {
   CUresult (*cuModuleLoadData)(CUmodule* module, const void* image);
   CUresult (*cuModuleUnload)(CUmodule module);
   CUresult (*cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name);
+  CUresult (*cuFuncGetAttribute)(int* value, int attribute, CUfunction function);
   CUresult (*cuFuncSetAttribute)(CUfunction function, int attribute, int value);
   CUresult (*cuStreamCreate)(CUstream* stream, unsigned flags);
   CUresult (*cuStreamDestroy_v2)(CUstream stream);
@@ -91,6 +93,10 @@ struct Driver {
   std::string text_of(CUresult result) const;
 };
 // NOLINTEND(readability-identifier-naming)
+
+/// Returns the kind of a failure. Device errors after which the driver refuses all further work are
+/// device_lost. Kernels that the driver cannot load are unsupported. Requires: result != success.
+ErrorCode code_of(CUresult result);
 
 /// Returns this machine's driver. The first call loads `library`, which is never unloaded. Thread-safe.
 /// Errors: no driver, a driver that is too old, or failed initialization; the message is a clause ("there is

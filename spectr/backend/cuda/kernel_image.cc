@@ -1,5 +1,26 @@
 #include "spectr/backend/cuda/kernel_image.h"
 
+#include <charconv>
+
+namespace spectr::cuda {
+
+int driver_version_for(std::string_view image) {
+  constexpr std::string_view directive = ".version ";
+  const std::size_t at = image.find(directive);
+  if (at == std::string_view::npos) return 0;
+  int major = 0, minor = 0;
+  const char* const end = image.data() + image.size();
+  const auto [dot, failed] = std::from_chars(image.data() + at + directive.size(), end, major);
+  if (failed != std::errc() || dot == end || std::from_chars(dot + 1, end, minor).ec != std::errc()) return 0;
+  // PTX 6.x came with CUDA 10.(x − 3); 7.x with 11.x; 8.x with 12.x up to 12.5, and CUDA 12.6 has PTX 8.5,
+  // too; 9.x with 13.x.
+  if (major == 6) minor -= 3;
+  if (major == 8 && minor > 5) minor += 1;
+  return 1000 * (major + 4) + 10 * minor;
+}
+
+}  // namespace spectr::cuda
+
 #if defined(SPECTR_HAS_KERNELS)
 #include <zlib.h>
 

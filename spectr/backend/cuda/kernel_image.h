@@ -13,4 +13,8 @@ bool has_kernel_images();
 /// Decompression takes tens of milliseconds.
 std::string kernel_image(std::string_view name);
 
+/// Returns the CUDA version that a driver needs for an image, as the driver encodes it: 12010 for 12.1. The
+/// image's version of PTX determines it. Returns 0 if the image has none.
+int driver_version_for(std::string_view image);
+
 }  // namespace spectr::cuda

@@ -9,8 +9,7 @@ namespace {
 
 /// Head dimensions that have specialized kernels, for f16 caches.
 constexpr std::array<std::size_t, 8> tuned_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};
-constexpr std::size_t most_shared = 227 << 10;  // bytes per thread block
-constexpr std::size_t queries_of_group = 16;    // see any_attention.cuh
+constexpr std::size_t queries_of_group = 16;  // see any_attention.cuh
 
 bool is_tuned(std::size_t dim) {
   return std::ranges::find(tuned_dimensions, dim) != tuned_dimensions.end();
@@ -56,7 +55,8 @@ void Lowering::operator()(const call::Attend& c) {
                     .kv_heads = as_int(c.cache.kv_heads),
                     .cap = c.cap};
   const std::size_t shared = 256 * dim + queries * (dim + 64) * sizeof(float) + 16;
-  if (is_tuned(c.cache) && shared <= most_shared && plans_.device().copies == Copies::in_bulk) {
+  const Processors& device = plans_.device();
+  if (is_tuned(c.cache) && as_int(shared) <= device.group_shared_bytes && device.copies == Copies::in_bulk) {
     add("attend_" + std::to_string(dim), c.item_count, c.cache.kv_heads, 128, p, as_int(shared));
   } else {
     const std::size_t groups = div_up(queries, queries_of_group);

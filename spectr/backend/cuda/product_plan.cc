@@ -39,7 +39,7 @@ constexpr int longest_ring = 3, reserved = 1024;  // bytes that the driver reser
 
 /// Returns true if `per_processor` thread blocks with `bytes` of shared memory each fit on an SM.
 bool fits(int bytes, int per_processor, const Processors& device) {
-  return (bytes + reserved) * per_processor <= device.shared_bytes;
+  return bytes <= device.group_shared_bytes && (bytes + reserved) * per_processor <= device.shared_bytes;
 }
 
 /// Returns true if the same kernels serve both formats.

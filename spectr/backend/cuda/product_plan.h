@@ -43,6 +43,7 @@ struct Processors {
   int count;
   int shared_bytes;  ///< per SM
   Copies copies = Copies::in_bulk;
+  int group_shared_bytes = 227 << 10;  ///< maximum per thread block; the default is Hopper's
 };
 
 /// Returns the name of the kernel image for a format's products: "product_q8_0", or "product_q8_0_ampere"

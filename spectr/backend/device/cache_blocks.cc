@@ -88,26 +88,48 @@ void CacheBlocks::grow(CacheId cache, std::int32_t slot) {
   }
 }
 
-/// Grows the pool by half of its size, at least by four blocks, or by one block if memory is short.
+/// Grows the pool by half of its size, at least by four blocks; by half of the free memory if that is less,
+/// so that few growths use what is left.
 void CacheBlocks::add_blocks() {
-  std::size_t more = std::max<std::size_t>(blocks_ / 2, 4);
-  std::unique_ptr<DeviceMemory> larger;
-  while (larger == nullptr) {
-    try {
-      const std::size_t bytes = (blocks_ + more) * block_bytes_;
-      if (bytes > device_.largest_piece()) throw std::bad_alloc();
-      larger = device_.allocate(bytes);
-    } catch (const std::bad_alloc&) {
-      if (more == 1) throw;
-      more = 1;
-    }
-  }
+  const std::size_t unit = std::max<std::size_t>(block_bytes_, 1), room = device_.info().free_bytes / unit,
+                    most = device_.largest_piece() / unit;
+  if (room == 0 || most <= blocks_) throw std::bad_alloc();
+  std::size_t more = std::min(std::max<std::size_t>(blocks_ / 2, 4), most - blocks_);
   free_.reserve(blocks_ + more);
-  if (blocks_ > 0) note(device_.copy({larger.get()}, {pool_.get()}, blocks_ * block_bytes_));
+  if (blocks_ + more <= room) {
+    std::unique_ptr<DeviceMemory> larger = device_.allocate((blocks_ + more) * block_bytes_);
+    if (blocks_ > 0) note(device_.copy({larger.get()}, {pool_.get()}, blocks_ * block_bytes_));
+    pool_ = std::move(larger);
+  } else {
+    more = replace_pool(std::min(more, std::max<std::size_t>(room / 2, 1)));
+  }
   for (std::size_t i = blocks_ + more; i > blocks_; --i) free_.push_back(static_cast<int>(i - 1));
-  pool_ = std::move(larger);
   blocks_ += more;
   ++times_moved_;
+}
+
+/// Grows the pool by at most `more` blocks where both pools do not fit: the host keeps the contents while the
+/// old pool is freed. Returns the number of new blocks. Throws std::bad_alloc if there are none.
+std::size_t CacheBlocks::replace_pool(std::size_t more) {
+  std::vector<std::byte> kept(blocks_ * block_bytes_);
+  if (blocks_ > 0) note(device_.download(kept, {pool_.get()}));
+  pool_.reset();
+  ++times_moved_;
+  while (pool_ == nullptr) {
+    try {
+      pool_ = device_.allocate((blocks_ + more) * block_bytes_);
+    } catch (const std::bad_alloc&) {
+      if (more == 0) {
+        note(error(ErrorCode::out_of_memory, "{}: the memory of keys and values was taken by another program",
+                   device_.info().name));
+        throw;
+      }
+      more /= 2;
+    }
+  }
+  if (blocks_ > 0) note(device_.upload({pool_.get()}, kept));
+  if (more == 0) throw std::bad_alloc();
+  return more;
 }
 
 void CacheBlocks::copy(const CacheCopy& copy) {

@@ -1,6 +1,7 @@
 #include "spectr/backend/device/device_logits.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -35,7 +36,18 @@ call::Rows DeviceLogits::begin(std::size_t rows) {
   for (std::vector<float>& row : rows_) row.clear();
   lists_.reset();
   sums_.reset();
+  state_ = {};
   return numbers();
+}
+
+Result<void> DeviceLogits::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+bool DeviceLogits::succeeded(const Result<void>& done) const {
+  if (!done && state_) state_ = done;
+  return done.has_value();
 }
 
 std::size_t DeviceLogits::fetched() const {
@@ -52,7 +64,8 @@ std::span<const float> DeviceLogits::fetch(std::size_t row) const {
   std::vector<float>& here = rows_[row];
   if (!here.empty()) return here;
   here.resize(vocabulary_);
-  if (!device_.download(std::as_writable_bytes(std::span(here)), place(row))) std::ranges::fill(here, nan);
+  if (!succeeded(device_.download(std::as_writable_bytes(std::span(here)), place(row))))
+    std::ranges::fill(here, nan);
   return here;
 }
 
@@ -67,7 +80,7 @@ double DeviceLogits::at(std::size_t row, Token token) const {
   if (!rows_[row].empty()) return rows_[row][at];
   float number = nan;
   const Slice from = place(row).behind(at * sizeof number);
-  if (!device_.download(std::as_writable_bytes(std::span(&number, 1)), from)) return nan;
+  if (!succeeded(device_.download(std::as_writable_bytes(std::span(&number, 1)), from))) return nan;
   return number;
 }
 
@@ -75,7 +88,7 @@ template <class Answer>
 std::vector<Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t count) const {
   std::vector<Answer> answers(count);
   const auto bytes = std::as_writable_bytes(std::span(answers));
-  if (!device_.run_and_download({&call, 1}, bytes, {answers_.get()})) answers.clear();
+  if (!succeeded(device_.run_and_download({&call, 1}, bytes, {answers_.get()}))) answers.clear();
   return answers;
 }
 
@@ -160,7 +173,7 @@ std::size_t DeviceLogitsPool::take(std::size_t rows, bool& moved) {
   if (smaller == all_.size()) all_.emplace_back();
   all_[smaller].reset();  // free the old memory before allocating
   moved = true;
-  all_[smaller] = std::make_unique<DeviceLogits>(rows, vocabulary_, device_);
+  all_[smaller] = std::make_unique<DeviceLogits>(std::bit_ceil(rows), vocabulary_, device_);
   return smaller;
 }
 

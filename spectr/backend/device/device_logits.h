@@ -8,13 +8,14 @@
 
 #include "spectr/backend/device/calls.h"
 #include "spectr/base/logits.h"
+#include "spectr/base/result.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
 
 /// The logits of a pass in a device's memory. Queries run on the device for all rows of the pass at the first
-/// query; a row is copied to the host only on request. If the device is lost, all numbers are NaN, which
-/// every distribution rejects.
+/// query; a row is copied to the host only on request. If the device fails, all numbers are NaN, and state()
+/// returns the reason.
 class DeviceLogits final : public PassLogits, public LogitRows {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
@@ -26,6 +27,7 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   void top(std::size_t row, std::size_t size, std::size_t k, RecycledVector<Candidate>& out) const override;
   double log_sum_exp(std::size_t row, std::size_t size, double temperature) const override;
   std::span<const float> values(std::size_t row) const override;
+  Result<void> state() const override;
 
   std::size_t max_rows() const { return max_rows_; }
   /// Returns the destination of a pass with `rows` rows, and drops all cached results.
@@ -52,6 +54,8 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   call::Rows numbers() const { return {{numbers_.get()}, vocabulary_}; }
   Slice place(std::size_t row) const;
   std::span<const float> fetch(std::size_t row) const;
+  /// Keeps the first error of the pass. Returns true if there is none in `done`.
+  bool succeeded(const Result<void>& done) const;
   /// Runs a call on the device and downloads `count` results from `answers_`.
   template <class Answer>
   std::vector<Answer> ask(const call::AnyCall& call, std::size_t count) const;
@@ -67,6 +71,7 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   mutable std::vector<std::vector<float>> rows_;  // rows on the host; empty if not fetched
   mutable std::optional<Lists> lists_;
   mutable std::optional<Sums> sums_;
+  mutable Result<void> state_;
 };
 
 /// A pool of memory for the logits of passes, reused once a pass's logits are not held any more.
@@ -75,7 +80,8 @@ class DeviceLogitsPool {
   DeviceLogitsPool(std::size_t vocabulary, Device& device) : vocabulary_(vocabulary), device_(device) {}
 
   /// Returns the index of logits with room for `rows` rows that are not held. Sets `moved` if their memory
-  /// was reallocated. Throws std::bad_alloc.
+  /// was reallocated: with room for the next power of two, so that widths that grow one by one reallocate it
+  /// seldom. Throws std::bad_alloc.
   std::size_t take(std::size_t rows, bool& moved);
   DeviceLogits& operator[](std::size_t which) { return *all_[which]; }
 

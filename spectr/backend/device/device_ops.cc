@@ -10,7 +10,8 @@
 namespace spectr {
 namespace {
 
-/// Maximum number of cached recordings: decoders use few distinct shapes.
+/// Maximum number of cached recordings. The one that was not used for the longest time makes room for
+/// another.
 constexpr std::size_t most_recordings = 128;
 
 bool same(const call::Rows& a, const call::Rows& b) {
@@ -103,14 +104,14 @@ void DeviceOps::begin(const PassBatch& batch) {
   if (!batch.wanted.empty()) {
     bool logits_moved = false;
     shape_.logits = logits_.take(batch.wanted.size(), logits_moved);
-    if (logits_moved) recordings_.clear();
+    if (logits_moved)
+      std::erase_if(recordings_, [&](const auto& one) { return one.first.logits == shape_.logits; });
   }
   if (data_.plan(batch, blocks_, states_, shape_)) recordings_.clear();
   have(parts_, data_.parts() * heads_numbers_ * sizeof(float));
   have(shortlist_, shape_.wanted * spec_.head.shortlist.size() * sizeof(float));
   const std::size_t pools = blocks_.times_moved() + states_.times_moved();
   if (std::exchange(recorded_pools_, pools) != pools) recordings_.clear();
-  if (recordings_.size() >= most_recordings) recordings_.clear();
   records_ = !recordings_.contains(shape_);
   calls_.clear();
   quantized_rows_ = {};
@@ -240,11 +241,16 @@ Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(blocks_.state());
   SPECTR_TRY_VOID(states_.state());
   if (std::exchange(records_, false)) {
+    if (recordings_.size() >= most_recordings)
+      recordings_.erase(
+          std::ranges::min_element(recordings_, {}, [](const auto& one) { return one.second.last_used; }));
     SPECTR_TRY(std::unique_ptr<Recording> recording, device_->record(calls_));
-    recordings_[shape_] = std::move(recording);
+    recordings_[shape_].recording = std::move(recording);
   }
   SPECTR_TRY_VOID(data_.send());
-  SPECTR_TRY_VOID(device_->run(*recordings_.at(shape_)));
+  Recorded& recorded = recordings_.at(shape_);
+  recorded.last_used = ++passes_;
+  SPECTR_TRY_VOID(device_->run(*recorded.recording));
   blocks_.forget_moves();
   states_.forget_moves();
   return shape_.wanted == 0 ? HeldLogits() : HeldLogits(logits_[shape_.logits]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -105,7 +106,12 @@ class DeviceOps final : public Ops {
   std::size_t key_heads_ = 0;      // maximum over recurrent layers
   std::size_t reserved_ = 0;
 
-  std::map<PassShape, std::unique_ptr<Recording>> recordings_;
+  struct Recorded {
+    std::unique_ptr<Recording> recording;
+    std::uint64_t last_used = 0;  // number of the latest pass that replayed it
+  };
+  std::map<PassShape, Recorded> recordings_;
+  std::uint64_t passes_ = 0;        // passes run so far
   std::size_t recorded_pools_ = 0;  // reallocations of the pools at the time of recording
   PassShape shape_;                 // of the current pass
   bool records_ = false;            // true if the current shape has no recording yet

@@ -91,7 +91,18 @@ StateMemory::Piece StateMemory::take(std::size_t size) {
   return {begin, size};
 }
 
-void StateMemory::grow(std::size_t size) {
+/// Grows the pool to `needed` numbers, or by half of its size if that is more and there is memory for it.
+void StateMemory::grow(std::size_t needed) {
+  const std::size_t ample = std::max(needed, size_ + size_ / 2);
+  try {
+    resize(ample);
+  } catch (const std::bad_alloc&) {
+    if (ample == needed) throw;
+    resize(needed);
+  }
+}
+
+void StateMemory::resize(std::size_t size) {
   const std::size_t bytes = size * sizeof(float);
   if (size > largest_pool || bytes > device_.largest_piece()) throw std::bad_alloc();
   std::unique_ptr<DeviceMemory> larger = device_.allocate(bytes);

@@ -68,7 +68,8 @@ class StateMemory {
     return size.recent * token_numbers_ + size.frames * frame_numbers_;
   }
   Piece take(std::size_t size);
-  void grow(std::size_t size);
+  void grow(std::size_t needed);
+  void resize(std::size_t size);
   Slice at(std::size_t number) const { return {pool_.get(), number * sizeof(float)}; }
   void note(const Result<void>& done) {
     if (state_ && !done) state_ = done;

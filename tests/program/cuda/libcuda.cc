@@ -24,6 +24,7 @@ MockCuda& begin() {
   settings.bytes = value("bytes", settings.bytes);
   settings.major = static_cast<int>(value("major", 9));
   settings.version = static_cast<int>(value("version", 13000));
+  settings.wrong_download = static_cast<int>(value("wrong_download", 0));
   auto* const mock = new MockCuda(settings);  // NOLINT: a driver is never unloaded
   if (said.contains("lose_at")) mock->lose_at(static_cast<int>(said["lose_at"]));
   return *mock;

@@ -1,15 +1,14 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "spectr/backend/device/calls.h"
+#include "tests/support/value_of.h"
 
-// Numbers in a device's memory, for tests of single kernel calls.
+// Numbers in a device's memory, for tests of single kernel calls. Errors of the device are thrown.
 namespace spectr::test {
 
 /// Device memory with numbers in it.
@@ -22,7 +21,7 @@ struct Numbers {
 template <class T>
 Numbers send(Device& device, const std::vector<T>& numbers) {
   Numbers sent{device.allocate(numbers.size() * sizeof(T))};
-  EXPECT_TRUE(device.upload(sent.at(), std::as_bytes(std::span(numbers))));
+  value_of(device.upload(sent.at(), std::as_bytes(std::span(numbers))));
   return sent;
 }
 /// Returns zeroed memory of `bytes` bytes.
@@ -33,7 +32,7 @@ inline Numbers zeros(Device& device, std::size_t bytes) {
 template <class T>
 std::vector<T> fetch(Device& device, const Numbers& numbers) {
   std::vector<T> all(numbers.memory->bytes() / sizeof(T));
-  EXPECT_TRUE(device.download(std::as_writable_bytes(std::span(all)), numbers.at()));
+  value_of(device.download(std::as_writable_bytes(std::span(all)), numbers.at()));
   return all;
 }
 inline std::vector<std::uint32_t> bits(Device& device, const Numbers& numbers) {
@@ -41,8 +40,7 @@ inline std::vector<std::uint32_t> bits(Device& device, const Numbers& numbers) {
 }
 
 inline void run(Device& device, const call::AnyCall& call) {
-  const Result<void> done = device.run({&call, 1});
-  EXPECT_TRUE(done) << done.error().message;
+  value_of(device.run({&call, 1}));
 }
 
 }  // namespace spectr::test

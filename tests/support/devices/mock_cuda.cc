@@ -4,67 +4,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "tests/support/devices/mock_cuda.h"
-#include "tests/support/devices/mock_kernels.h"
+#include "tests/support/devices/mock_state.h"
 
 namespace spectr::test {
 namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace): its names are the driver's
 
-/// Returns the declaration of a kernel in PTX.
-std::string entry_of(const std::string& name) {
-  return " .entry " + name + "(";
-}
-
-/// Returns all images by name, without code.
-std::map<std::string, std::string> all_images() {
-  std::map<std::string, std::string> all;
-  for (const auto& [name, kernel] : mock_kernels()) {
-    all[kernel.image] += entry_of(name);
-    if (kernel.image == "kernels" && !name.starts_with("spectr_attend_"))
-      all["kernels_before_hopper"] += entry_of(name);
-    const std::string& of_ampere = kernel.image;
-    if (name.ends_with("_of_experts")) all[of_ampere.substr(0, of_ampere.rfind('_'))] += entry_of(name);
-  }
-  return all;
-}
-
-struct Work {
-  std::string name;
-  MockKernel* kernel;
-  fibers::Launch launch;
-  std::vector<std::byte> parameters;
-};
-
-struct Block {
-  std::unique_ptr<std::byte[], void (*)(void*)> memory;
-  std::size_t bytes;
-};
-
-struct State {
-  MockCuda::Settings settings;
-  std::map<std::string, MockKernel> kernels = mock_kernels();
-  std::map<CUdeviceptr, Block> blocks;
-  std::size_t taken = 0;
-  std::set<void*> handles;  // streams, modules, graphs
-  std::map<void*, double> events;
-  double milliseconds = 0;
-  std::map<void*, std::string> images;  // by module
-  std::map<void*, std::vector<Work>> graphs;
-  std::vector<Work>* captures = nullptr;
-  std::vector<Work> captured;
-  int contexts = 0, launched = 0, lost_after = -1;
-  bool is_current = false, is_lost = false;
-};
-std::unique_ptr<State> state;  // NOLINT: the driver's functions have no other way to it
-
-constexpr CUresult no_device = 100, lost = 719;
+std::unique_ptr<MockState> state;  // NOLINT: the driver's functions have no other way to it
 
 void need(bool condition, const char* what) {
   if (condition) return;
@@ -97,12 +47,22 @@ std::byte* place(CUdeviceptr at, std::size_t bytes) {
   return block->second.memory.get() + (at - block->first);
 }
 
+/// Returns the planned result of this call of a function.
+CUresult planned(const std::string& function) {
+  const auto found = state->failing.extract(function);
+  return found ? found.mapped() : success;
+}
+
+int group_shared_bytes() {
+  return state->settings.shared_bytes - 1024;
+}
+
 CUresult begin_work() {
   need(state->is_current, "no context is current");
   return state->is_lost ? lost : success;
 }
 
-CUresult run(const Work& work) {
+CUresult run(const MockWork& work) {
   if (state->lost_after >= 0 && state->launched >= state->lost_after) {
     state->is_lost = true;
     return lost;
@@ -137,10 +97,14 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   std::snprintf(name, static_cast<std::size_t>(size), "Mock %d", device);
   return success;
 }
+CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+  *bytes = state->settings.bytes;
+  return success;
+}
 CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
   const std::map<int, int> values = {{attribute_processors, state->settings.processors},
                                      {attribute_shared_of_processor, state->settings.shared_bytes},
-                                     {attribute_shared_of_group, 232448},
+                                     {attribute_shared_of_group, group_shared_bytes()},
                                      {attribute_major, state->settings.major},
                                      {attribute_minor, state->settings.minor}};
   *value = values.at(attribute);
@@ -148,6 +112,7 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
   ++state->contexts;
+  ++state->contexts_made;
   *context = reinterpret_cast<CUcontext>(state.get());
   return success;
 }
@@ -171,7 +136,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr* at, std::size_t bytes) {
   auto* const memory = static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   std::memset(memory, 0xFF, bytes);  // unwritten memory reads as NaN
   *at = reinterpret_cast<CUdeviceptr>(memory);
-  state->blocks.emplace(*at, Block{{memory, std::free}, bytes});
+  state->blocks.emplace(*at, MockBlock{{memory, std::free}, bytes});
   state->taken += bytes;
   return success;
 }
@@ -192,7 +157,9 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t byte
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
   check_handle(stream);
+  if (const CUresult result = planned("cuMemcpyDtoHAsync_v2"); result != success) return result;
   std::memcpy(to, place(from, bytes), bytes);
+  if (++state->downloads == state->settings.wrong_download) *static_cast<unsigned char*>(to) ^= 1;
   return success;
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
@@ -203,6 +170,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   need(image != nullptr && state->is_current, "a module of nothing");
+  if (const CUresult result = planned("cuModuleLoadData"); result != success) return result;
   const auto has = [&](const char* kernel) { return std::strstr(static_cast<const char*>(image), kernel); };
   need(state->settings.major >= 9 || (!has("spectr_attend_") && !has("_short_run(")),
        "kernels that a GPU before Hopper does not know");
@@ -220,12 +188,21 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   check_handle(module);
   const auto kernel = state->kernels.find(name);
   need(kernel != state->kernels.end() && state->images.at(module).contains(entry_of(name)), name);
+  kernel->second.shared_bytes = default_shared_bytes;
   *function = reinterpret_cast<CUfunction>(&kernel->second);
   return success;
 }
+CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction) {
+  need(attribute == function_static_shared_bytes, "an attribute that a function does not have");
+  *value = 0;
+  return success;
+}
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
-  need(attribute == function_shared_bytes && value <= 232448, "an attribute that a function cannot have");
-  reinterpret_cast<MockKernel*>(function)->shared_bytes = value;
+  auto* const kernel = reinterpret_cast<MockKernel*>(function);
+  need(attribute == function_shared_bytes && value <= group_shared_bytes(),
+       "an attribute that a function cannot have");
+  need(kernel->shared_bytes == default_shared_bytes, "a function's shared memory is set twice");
+  kernel->shared_bytes = value;
   return success;
 }
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
@@ -259,6 +236,11 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
   check_handle(graph);
+  if (const CUresult result = planned("cuGraphInstantiateWithFlags"); result != success) return result;
+  for (const MockWork& work : state->graphs.at(graph)) {
+    need(work.launch.shared <= work.kernel->shared_bytes,
+         "a graph with more shared memory than was asked for");
+  }
   *exec = new_handle<CUgraphExec>();
   state->graphs[*exec] = state->graphs.at(graph);
   return success;
@@ -277,7 +259,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
   check_handle(exec);
   check_handle(stream);
-  for (const Work& work : state->graphs.at(exec)) {
+  for (const MockWork& work : state->graphs.at(exec)) {
     if (const CUresult result = run(work); result != success) return success;  // reported by the next wait
   }
   return success;
@@ -287,6 +269,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   if (const CUresult result = begin_work(); result != success) return result;
   auto* const kernel = reinterpret_cast<MockKernel*>(function);
   check_handle(config->stream);
+  if (const CUresult result = planned("cuLaunchKernelEx"); result != success) return result;
   need(extra == nullptr && config->grid_x > 0 && config->grid_y > 0 && config->grid_z == 1,
        "a grid without groups");
   need(config->grid_y <= 65535, "a grid that is too high");
@@ -299,12 +282,14 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
        "an attribute of launches that there is not");
   need(config->attribute_count == 0 || state->settings.major >= 9,
        "a GPU before Hopper begins no kernel before its predecessors have ended");
+  need(config->attribute_count == 0 || state->settings.version >= 12030,
+       "a driver before CUDA 12.3 has no graphs with dependent launches");
   const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
-  Work work{kernel->name,
-            kernel,
-            {static_cast<int>(config->grid_x), static_cast<int>(config->grid_y), kernel->threads,
-             static_cast<int>(config->shared_bytes), state->settings.lazy},
-            std::vector<std::byte>(bytes, bytes + kernel->parameter_bytes)};
+  MockWork work{kernel->name,
+                kernel,
+                {static_cast<int>(config->grid_x), static_cast<int>(config->grid_y), kernel->threads,
+                 static_cast<int>(config->shared_bytes), state->settings.lazy},
+                std::vector<std::byte>(bytes, bytes + kernel->parameter_bytes)};
   if (state->captures == nullptr) return run(work);
   state->captures->push_back(std::move(work));
   return success;
@@ -328,7 +313,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
   return success;
 }
 CUresult cuGetErrorString(CUresult result, const char** text) {
-  *text = result == lost ? "unspecified launch failure" : "no CUDA-capable device is detected";
+  *text = mock_text_of(result);
   return success;
 }
 }  // extern "C"
@@ -336,7 +321,7 @@ CUresult cuGetErrorString(CUresult result, const char** text) {
 
 MockCuda::MockCuda(const Settings& settings) {
   need(state == nullptr, "one driver at a time");
-  state = std::make_unique<State>();
+  state = std::make_unique<MockState>();
   state->settings = settings;
 }
 
@@ -347,7 +332,7 @@ MockCuda::~MockCuda() {
 }
 
 std::string MockCuda::image(std::string_view name) {
-  static const std::map<std::string, std::string> all = all_images();
+  static const std::map<std::string, std::string> all = mock_images();
   return all.at(std::string(name));
 }
 
@@ -357,6 +342,7 @@ const Driver& MockCuda::driver() const {
                                 cuDeviceGetCount,
                                 cuDeviceGet,
                                 cuDeviceGetName,
+                                cuDeviceTotalMem_v2,
                                 cuDeviceGetAttribute,
                                 cuDevicePrimaryCtxRetain,
                                 cuDevicePrimaryCtxRelease_v2,
@@ -370,6 +356,7 @@ const Driver& MockCuda::driver() const {
                                 cuModuleLoadData,
                                 cuModuleUnload,
                                 cuModuleGetFunction,
+                                cuFuncGetAttribute,
                                 cuFuncSetAttribute,
                                 cuStreamCreate,
                                 cuStreamDestroy_v2,
@@ -391,6 +378,14 @@ const Driver& MockCuda::driver() const {
 
 int MockCuda::launched() const {
   return state->launched;
+}
+
+int MockCuda::contexts_made() const {
+  return state->contexts_made;
+}
+
+void MockCuda::fail_next(const std::string& function, CUresult result) {
+  state->failing[function] = result;
 }
 
 void MockCuda::lose_at(int kernels) {

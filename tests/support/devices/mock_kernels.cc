@@ -25,4 +25,21 @@ std::map<std::string, MockKernel> mock_kernels() {
   return all;
 }
 
+std::string entry_of(const std::string& name) {
+  return " .entry " + name + "(";
+}
+
+std::map<std::string, std::string> mock_images() {
+  std::map<std::string, std::string> all = {{"kernels", ".version 8.1\n"},
+                                            {"kernels_before_hopper", ".version 6.3\n"}};
+  for (const auto& [name, kernel] : mock_kernels()) {
+    all[kernel.image] += entry_of(name);
+    if (kernel.image == "kernels" && !name.starts_with("spectr_attend_"))
+      all["kernels_before_hopper"] += entry_of(name);
+    const std::string& of_ampere = kernel.image;
+    if (name.ends_with("_of_experts")) all[of_ampere.substr(0, of_ampere.rfind('_'))] += entry_of(name);
+  }
+  return all;
+}
+
 }  // namespace spectr::test

@@ -1,14 +1,15 @@
 #include "tests/support/models/model_course.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <memory>
 #include <random>
 #include <variant>
 
+#include "spectr/base/check.h"
 #include "tests/support/data.h"
+#include "tests/support/value_of.h"
 
 namespace spectr::test {
 
@@ -55,7 +56,7 @@ std::vector<std::vector<double>> course(const Transformer& model, std::size_t to
     TokenTree tree(text.back());
     while (tree.size() < nodes)
       tree.child(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())), token());
-    EXPECT_TRUE(session->score(text, tree));
+    value_of(session->score(text, tree));
     for (NodeId node = 0; node < tree.size(); ++node) rows.push_back(copy(session->logits(node)));
     const RecycledVector<NodeId> path = tree.path(static_cast<NodeId>(nodes - 1 - block));
     session->keep(path);
@@ -65,9 +66,35 @@ std::vector<std::vector<double>> course(const Transformer& model, std::size_t to
   return rows;
 }
 
+std::vector<std::vector<double>> course_in_company(const Transformer& model, NodeId nodes) {
+  std::mt19937 random(2);
+  const auto token = [&] { return static_cast<Token>(3 + random() % (model.vocabulary() - 3)); };
+  constexpr std::size_t count = 3;
+  std::vector<std::vector<Token>> texts(count);
+  std::vector<TokenTree> trees;
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (std::size_t i = 0; i < count; ++i) {
+    while (texts[i].size() < 10 + 40 * i) texts[i].push_back(token());
+    TokenTree& tree = trees.emplace_back(texts[i].back());
+    while (tree.size() < nodes)
+      tree.child(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())), token());
+    sessions.push_back(value_of(model.start(0, static_cast<std::size_t>(nodes))));
+  }
+  std::vector<Scoring> scorings;
+  for (std::size_t i = 0; i < count; ++i)
+    scorings.push_back({.session = sessions[i].get(), .text = texts[i], .tree = &trees[i]});
+  while (!std::ranges::all_of(scorings, &Scoring::is_over)) model.score_together(scorings);
+  std::vector<std::vector<double>> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    value_of(scorings[i].result);
+    for (NodeId node = 0; node < trees[i].size(); ++node) rows.push_back(copy(sessions[i]->logits(node)));
+  }
+  return rows;
+}
+
 double largest_distance(const std::vector<std::vector<double>>& found,
                         const std::vector<std::vector<double>>& expected) {
-  EXPECT_EQ(found.size(), expected.size());
+  SPECTR_CHECK(found.size() == expected.size());
   double largest = 0.0;
   for (std::size_t i = 0; i < found.size(); ++i)
     largest = std::max(largest, relative_distance(found[i], expected[i]));

@@ -18,6 +18,10 @@ std::string test_name_of(const std::filesystem::path& model);
 std::vector<std::vector<double>> course(const Transformer& model, std::size_t tokens = 100, int blocks = 4,
                                         NodeId nodes = 9);
 
+/// Scores trees of `nodes` nodes after three texts of different lengths, together in passes of many rows.
+/// Returns every row of logits.
+std::vector<std::vector<double>> course_in_company(const Transformer& model, NodeId nodes = 5);
+
 /// Returns the largest ‖found − expected‖ / ‖expected‖ over the rows of two courses.
 double largest_distance(const std::vector<std::vector<double>>& found,
                         const std::vector<std::vector<double>>& expected);

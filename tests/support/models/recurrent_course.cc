@@ -1,12 +1,11 @@
 #include "tests/support/models/recurrent_course.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "spectr/backend/device/state_plan.h"
+#include "spectr/base/check.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr::test {
@@ -203,8 +202,7 @@ std::vector<RecurrentRow> RecurrentLayersOn::run(const PassBatch& batch) {
   calls.push_back(move);
   for (const call::AnyCall& one : delta_net(planned)) calls.push_back(one);
   for (const call::AnyCall& one : short_convolution(planned)) calls.push_back(one);
-  const Result<void> done = device_.run(calls);
-  EXPECT_TRUE(done) << done.error().message;
+  value_of(device_.run(calls));
   memory_.forget_moves();
   const auto out = fetch<float>(device_, out_), more = fetch<float>(device_, convolved_);
   std::vector<RecurrentRow> rows;
@@ -271,7 +269,7 @@ void recurrent_course(Device& device, const RecurrentShape& shape,
   const auto pass = [&](std::span<Sequence* const> of, std::span<const TokenTree> trees) {
     PassBatch batch;
     for (std::size_t i = 0; i < of.size(); ++i)
-      EXPECT_TRUE(of[i]->slots.plan(of[i]->text, trees[i], batch).complete);
+      SPECTR_CHECK(of[i]->slots.plan(of[i]->text, trees[i], batch).complete);
     for (const RecurrentRow& row : layers.run(batch)) each(row);
   };
   Sequence &first = sequences[0], &second = sequences[1], &third = sequences[2];
