@@ -108,19 +108,20 @@ class Completion {
  private:
   friend class Engine;
 
+  /// Frees a handle, which waits for its threads, before their listener.
   struct Free {
+    std::shared_ptr<std::function<void()>> listener;
     void operator()(spectr_completion* handle) const noexcept { spectr_completion_free(handle); }
   };
 
   Completion(std::shared_ptr<std::function<void()>> listener, spectr_completion* handle, std::size_t choices)
-      : listener_(std::move(listener)), handle_(handle), choices_(choices) {}
+      : handle_(handle, Free{std::move(listener)}), choices_(choices) {}
 
   static std::uint32_t milliseconds(std::chrono::milliseconds time) noexcept {
     if (time.count() <= 0) return 0;
     return static_cast<std::uint32_t>(time < forever ? time.count() : forever.count());
   }
 
-  std::shared_ptr<std::function<void()>> listener_;  // outlives the handle, whose threads call it
   std::unique_ptr<spectr_completion, Free> handle_;
   std::size_t choices_;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -103,6 +104,18 @@ TEST(CppEngine, AListenerHearsOfEventsUntilTheEnd) {
     }
   }
   EXPECT_EQ(tokens, 24u);
+}
+
+TEST(CppEngine, AssignmentEndsTheCompletionThatItReplacesBeforeItsListener) {
+  spectr::Request endless = story();
+  endless.max_tokens = 0;
+  auto calls = std::make_shared<std::atomic<int>>(0);
+  auto completion = engine().submit(endless, [calls] { ++*calls; }).value();
+  ASSERT_TRUE(completion.next(std::chrono::minutes(5)));
+  completion = engine().submit(story()).value();
+  EXPECT_GT(*calls, 0);
+  EXPECT_EQ(calls.use_count(), 1);  // the listener is gone
+  EXPECT_EQ(completion.collect().value().at(0).tokens.size(), 24u);
 }
 
 TEST(CppEngine, CancelsFromAnotherThreadAndOutlivesItsEngine) {
