@@ -1,16 +1,36 @@
+#include "spectr/engine/engine.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "capi/guard.h"
-#include "capi/handles.h"
-#include "spectr/base/version.h"
+#include "spectr/decode/score_sequence.h"
 #include "spectr/engine/prompt_input.h"
 #include "spectr/engine/statistics_json.h"
 #include "spectr/engine/usable_processors.h"
+
+struct spectr_engine {
+  std::shared_ptr<spectr::Engine> engine;
+};
+
+struct spectr_completion {
+  std::shared_ptr<spectr::Engine> engine;  // must outlive the completions
+  std::shared_ptr<const spectr::PreparedRequest> request;
+  std::shared_ptr<spectr::Completion> completion;
+  spectr::CompletionEvent event = {};        // event whose text the last spectr_event points to
+  std::vector<spectr::Token> tokens = {};    // tokens of that event
+  std::string stop_reason = {};              // stop reason of that event
+  std::vector<std::string> statistics = {};  // by choice; empty until its last event
+};
 
 namespace {
 
@@ -49,7 +69,20 @@ Result<EngineOptions> options_of(const spectr_engine_options& given) {
   options.models.load.device = text_or_empty(given.device);
   options.models.load.draft_device = text_or_empty(given.draft_device);
   options.slots.slots = given.slots;
-  if (given.measure_costs) options.cost_file = CostFile();
+  CostFileOptions costs;
+  if (given.log != nullptr)
+    costs.tell = [log = given.log, user = given.user](const std::string& line) { log(user, line.c_str()); };
+  if (given.progress != nullptr) {
+    const auto report = [progress = given.progress, user = given.user](std::string_view what, double share) {
+      progress(user, std::string(what).c_str(), share);
+    };
+    costs.progress = report;
+    options.models.load.progress = [report](const std::filesystem::path& file, std::uint64_t done,
+                                            std::uint64_t all) {
+      report(file.native(), all == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(all));
+    };
+  }
+  if (given.measure_costs) options.cost_file = CostFile(std::move(costs));
   return options;
 }
 
@@ -122,11 +155,15 @@ Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEv
   return {};
 }
 
-}  // namespace
-
-const char* spectr_version() {
-  return version().data();
+/// Returns the tokens of a caller. Fails if the engine or the tokens are missing.
+Result<std::span<const Token>> token_list(const spectr_engine* engine, const std::int32_t* tokens,
+                                          std::size_t count) {
+  SPECTR_TRY_VOID(need(engine, "engine"));
+  if (count > 0) SPECTR_TRY_VOID(need(tokens, "tokens"));
+  return std::span(tokens, count);
 }
+
+}  // namespace
 
 spectr_engine_options spectr_engine_defaults() {
   return {.model = nullptr,
@@ -137,7 +174,10 @@ spectr_engine_options spectr_engine_defaults() {
           .slots = 1,
           .device = nullptr,
           .draft_device = nullptr,
-          .measure_costs = false};
+          .measure_costs = false,
+          .progress = nullptr,
+          .log = nullptr,
+          .user = nullptr};
 }
 
 spectr_request spectr_request_defaults() {
@@ -160,6 +200,10 @@ spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_en
     SPECTR_TRY_VOID(need(options, "options"));
     SPECTR_TRY(EngineOptions chosen, options_of(*options));
     SPECTR_TRY(std::unique_ptr<Engine> loaded, Engine::load(std::move(chosen)));
+    if (options->log != nullptr) {
+      for (const std::string& warning : loaded->models().warnings)
+        options->log(options->user, warning.c_str());
+    }
     *engine = new spectr_engine{std::move(loaded)};
     return {};
   });
@@ -180,7 +224,11 @@ spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* 
     SPECTR_TRY(auto prepared, engine->engine->prepare(std::move(asked)));
     auto handle = std::make_unique<spectr_completion>(spectr_completion{engine->engine, prepared, nullptr});
     handle->statistics.resize(prepared->completions());
-    handle->completion = engine->engine->submit(std::move(prepared));
+    Completion::Listener listener;
+    if (request->listener != nullptr) {
+      listener = [call = request->listener, user = request->user](Completion&) { call(user); };
+    }
+    handle->completion = engine->engine->submit(std::move(prepared), std::move(listener));
     if (!handle->completion) {
       return spectr::error(ErrorCode::cancelled, "queue full ({} waiting); retry later",
                            engine->engine->slot_options().queue);
@@ -204,6 +252,58 @@ spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* te
   });
 }
 
+size_t spectr_engine_vocabulary(const spectr_engine* engine) {
+  return engine == nullptr ? 0 : engine->engine->models().target->vocabulary();
+}
+
+size_t spectr_engine_context(const spectr_engine* engine) {
+  return engine == nullptr ? 0 : engine->engine->context();
+}
+
+spectr_status spectr_engine_detokenize(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                       char* text, size_t capacity, size_t* size, spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY(const std::span<const Token> list, token_list(engine, tokens, count));
+    SPECTR_TRY_VOID(need(size, "size"));
+    if (capacity > 0) SPECTR_TRY_VOID(need(text, "text"));
+    SPECTR_TRY_VOID(check_tokens(list, spectr_engine_vocabulary(engine)));
+    const std::string found = engine->engine->models().tokenizer->decode(list);
+    *size = found.size();
+    std::copy_n(found.data(), std::min(capacity, found.size()), text);
+    return {};
+  });
+}
+
+spectr_status spectr_engine_logits(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                   size_t first, float* logits, spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY(const std::span<const Token> list, token_list(engine, tokens, count));
+    SPECTR_TRY_VOID(need(logits, "logits"));
+    if (first >= count) return spectr::error("first must be less than {}, got {}", count, first);
+    const std::size_t V = spectr_engine_vocabulary(engine);
+    return for_each_logits(*engine->engine->models().target, engine->engine->context(), list, first,
+                           [&](std::size_t i, const Logits& row) {
+                             std::visit(
+                                 [&](const auto& values) {
+                                   std::ranges::transform(values, logits + (i - first) * V, [](auto value) {
+                                     return static_cast<float>(value);
+                                   });
+                                 },
+                                 row.values());
+                           });
+  });
+}
+
+spectr_status spectr_engine_loss(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                 double* loss, spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY(const std::span<const Token> list, token_list(engine, tokens, count));
+    SPECTR_TRY_VOID(need(loss, "loss"));
+    SPECTR_TRY(*loss, sum_of_losses(*engine->engine->models().target, engine->engine->context(), list));
+    return {};
+  });
+}
+
 spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
                                      spectr_error* error) {
   bool timed_out = false, done = false;
@@ -221,6 +321,16 @@ spectr_status spectr_completion_next(spectr_completion* completion, uint32_t tim
   if (timed_out) return fail(error, SPECTR_TIMEOUT, "no news in time");
   if (done) return fail(error, SPECTR_DONE, "all completions have ended");
   return SPECTR_OK;
+}
+
+spectr_status spectr_completion_wait(spectr_completion* completion, uint32_t timeout_ms,
+                                     spectr_error* error) {
+  return guarded(error, [&]() -> Result<void> {
+    SPECTR_TRY_VOID(need(completion, "completion"));
+    if (!completion->completion->wait(std::chrono::milliseconds(timeout_ms)))
+      return spectr::error(ErrorCode::timeout, "completions are running after {} ms", timeout_ms);
+    return {};
+  });
 }
 
 void spectr_completion_cancel(spectr_completion* completion) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -8,6 +9,7 @@
 #include "capi/spectr.h"
 #include "spectr/base/result.h"
 #include "spectr/base/utf8.h"
+#include "spectr/transport/distribution.h"
 
 namespace spectr::capi {
 
@@ -55,6 +57,16 @@ spectr_status guarded(spectr_error* out, Body&& body) noexcept {
 inline Result<void> need(const void* argument, std::string_view name) {
   if (argument == nullptr) return error("{} is NULL", name);
   return {};
+}
+
+inline Result<void> need_vocabulary(std::size_t vocabulary) {
+  if (vocabulary == 0) return error("vocabulary must be at least 1, got 0");
+  return {};
+}
+
+/// Writes a distribution as an array indexed by token.
+inline void write(const Distribution& distribution, double* out) {
+  for (std::size_t x = 0; x < distribution.vocabulary(); ++x) out[x] = distribution[static_cast<Token>(x)];
 }
 
 }  // namespace spectr::capi

@@ -5,8 +5,13 @@
 #include <vector>
 
 #include "capi/guard.h"
-#include "capi/handles.h"
-#include "spectr/decode/array_draft.h"
+#include "spectr/transport/checked_distribution.h"
+#include "spectr/transport/owned_plan.h"
+#include "spectr/transport/plans.h"
+
+struct spectr_plan {
+  std::unique_ptr<spectr::OwnedPlan> plan;
+};
 
 namespace {
 
@@ -15,7 +20,7 @@ using namespace spectr::capi;
 
 Result<Distribution> distribution(const double* values, std::size_t vocabulary, std::string_view name) {
   SPECTR_TRY_VOID(need(values, name));
-  if (vocabulary == 0) return error("vocabulary must be at least 1, got 0");
+  SPECTR_TRY_VOID(need_vocabulary(vocabulary));
   return checked_distribution(std::span(values, vocabulary), name);
 }
 
@@ -24,12 +29,19 @@ Result<std::span<const Token>> draft_list(const std::int32_t* drafts, std::size_
   return std::span(drafts, count);
 }
 
-/// Writes a distribution as an array indexed by token.
-void write(const Distribution& distribution, double* out) {
-  for (std::size_t x = 0; x < distribution.vocabulary(); ++x) out[x] = distribution[static_cast<Token>(x)];
-}
-
 }  // namespace
+
+bool spectr_plan_at(size_t index, spectr_plan_info* info) {
+  const std::span<const PlanRule> rules = plan_rules();
+  if (info == nullptr || index >= rules.size()) return false;
+  const PlanRule& rule = rules[index];
+  *info = {.name = rule.name.data(),
+           .summary = rule.summary.data(),
+           .lossless = rule.lossless,
+           .independent = rule.drafting == Drafting::independent,
+           .max_drafts = rule.max_drafts};
+  return true;
+}
 
 spectr_status spectr_plan_new(const char* name, const double* p, const double* q, size_t vocabulary, size_t k,
                               const spectr_plan_options* options, spectr_plan** plan, spectr_error* error) {

@@ -4,7 +4,8 @@
  * Every function that can fail returns a status and, if `error` is not NULL, writes a message. Nothing aborts
  * or prints, and there is no global state. Handles are created by *_new, *_load and *_submit, and released by
  * *_free, which take NULL. Functions may be called from several threads, also with the same handle, except
- * for *_free and spectr_completion_next. Arrays are row-major and belong to the caller. */
+ * for *_free and spectr_completion_next. Arrays are row-major and belong to the caller. Callbacks must not
+ * throw and must not free the handle that calls them. include/spectr has the same interface for C++20. */
 #ifndef SPECTR_CAPI_SPECTR_H_
 #define SPECTR_CAPI_SPECTR_H_
 
@@ -46,8 +47,41 @@ typedef struct spectr_stream {
   uint64_t block;
 } spectr_stream;
 
+/* ---- Distributions: probabilities from logits, and draws from them. ---------------------------------------
+ */
+
+typedef struct spectr_sampling {
+  double temperature;  /* 0: a point mass on the largest logit */
+  double top_p, min_p; /* top_p 1 and min_p 0 keep all tokens */
+  size_t top_k;        /* 0 keeps all tokens */
+} spectr_sampling;
+
+/* Returns the defaults of the command line: temperature 0.8, top_k 40, top_p 0.95, min_p 0.05. */
+spectr_sampling spectr_sampling_defaults(void);
+/* Computes the distribution of the next token: top-k, top-p, min-p, temperature, in this order. logits and
+ * probabilities: [vocabulary]. Fails if a logit is NaN or infinity, or if all are minus infinity. */
+spectr_status spectr_probabilities(const float* logits, size_t vocabulary, const spectr_sampling* sampling,
+                                   double* probabilities, spectr_error* error);
+/* Draws a token, for drafts of an engine of your own and for tokens after a block. probabilities:
+ * [vocabulary]. The draw is independent of those of plans and verifiers with the same stream; two draws of
+ * this function need different streams. */
+spectr_status spectr_sample(const double* probabilities, size_t vocabulary, const spectr_stream* stream,
+                            int32_t* token, spectr_error* error);
+
 /* ---- Plans: k drafts from p become one token distributed as q. --------------------------------------------
  */
+
+/* A row of the table of plans. The strings are static. */
+typedef struct spectr_plan_info {
+  const char* name;
+  const char* summary;
+  bool lossless;     /* the output is distributed as q */
+  bool independent;  /* drafts are independent draws from p, which the caller may draw */
+  size_t max_drafts; /* largest k; 0: any */
+} spectr_plan_info;
+
+/* Describes plan `index` of the table. Returns false if there are no more. */
+bool spectr_plan_at(size_t index, spectr_plan_info* info);
 
 typedef struct spectr_plan spectr_plan;
 
@@ -106,6 +140,18 @@ typedef struct spectr_tree {
   const int32_t* rows;           /* [count], row of draft_probs that the token was drawn from; NULL: row i */
   spectr_rows draft_probs;
 } spectr_tree;
+
+/* A row of the table of methods. The strings are static. */
+typedef struct spectr_method_info {
+  const char* name;
+  const char* summary;
+  const char* plan;     /* the default plan; empty if the method has no choice of plans */
+  bool lossless;        /* the output has exactly the target's distribution */
+  bool verifies_arrays; /* spectr_verifier_new accepts it */
+} spectr_method_info;
+
+/* Describes method `index` of the table. Returns false if there are no more. */
+bool spectr_method_at(size_t index, spectr_method_info* info);
 
 typedef struct spectr_verifier spectr_verifier;
 
@@ -179,6 +225,12 @@ typedef struct spectr_engine_options {
   const char* device;       /* NULL: the processor */
   const char* draft_device; /* NULL: the processor */
   bool measure_costs; /* measure costs of passes, once per machine, in several seconds; for method auto */
+  /* Receives the progress of loading and measuring: the file or the measurement, and its share in [0, 1].
+   * Called by threads of spectr_engine_load and spectr_engine_submit. May be NULL. */
+  void (*progress)(void* user, const char* what, double share);
+  /* Receives warnings about files and messages of measurements, one line each. May be NULL. */
+  void (*log)(void* user, const char* line);
+  void* user; /* passed to progress and log */
 } spectr_engine_options;
 
 typedef struct spectr_message {
@@ -206,6 +258,11 @@ typedef struct spectr_request {
   const char* const* stop; /* [stop_count], stop strings */
   size_t stop_count;
   bool ignore_eos;
+  /* Called by threads of the engine when a completion has a new event, also before spectr_engine_submit
+   * returns. Its completion waits until it returns. It must not call spectr_completion_* functions that wait;
+   * wake the thread that calls spectr_completion_next. May be NULL. */
+  void (*listener)(void* user);
+  void* user; /* passed to listener */
 } spectr_request;
 
 /* An event of a request's completions. Pointers are valid until the next call with the same handle. */
@@ -235,14 +292,33 @@ void spectr_engine_free(spectr_engine* engine);
 /* Checks a request and queues its completions. */
 spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
                                    spectr_completion** completion, spectr_error* error);
+/* Returns the number of tokens of the target's vocabulary. Returns 0 for NULL. */
+size_t spectr_engine_vocabulary(const spectr_engine* engine);
+/* Returns the maximum tokens of prompt and completion together. Returns 0 for NULL. */
+size_t spectr_engine_context(const spectr_engine* engine);
 /* Tokenizes a text. Writes up to `capacity` tokens and sets `count` to their total number. */
 spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text, int32_t* tokens,
                                      size_t capacity, size_t* count, spectr_error* error);
+/* Converts tokens to text. Writes up to `capacity` bytes, without a terminating null, and sets `size` to the
+ * number of all bytes. A character whose bytes belong to other tokens is incomplete. */
+spectr_status spectr_engine_detokenize(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                       char* text, size_t capacity, size_t* size, spectr_error* error);
+/* Computes the target's logits after each of the tokens first … count - 1. logits: [count - first,
+ * vocabulary]. */
+spectr_status spectr_engine_logits(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                   size_t first, float* logits, spectr_error* error);
+/* Computes the sum of −ln q over all tokens but the first, where q is the target's own distribution. The
+ * perplexity is exp(loss / (count - 1)). */
+spectr_status spectr_engine_loss(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                 double* loss, spectr_error* error);
 
 /* Waits up to `timeout_ms` milliseconds for the next event. Returns SPECTR_TIMEOUT if there was none and
  * SPECTR_DONE if all completions have ended. For a completion that failed, returns its error. */
 spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
                                      spectr_error* error);
+/* Waits up to `timeout_ms` milliseconds until all completions have ended. Returns SPECTR_TIMEOUT if they have
+ * not. Their events can still be taken. */
+spectr_status spectr_completion_wait(spectr_completion* completion, uint32_t timeout_ms, spectr_error* error);
 /* Cancels the completions before their next pass. */
 void spectr_completion_cancel(spectr_completion* completion);
 /* Returns the statistics of a completion as JSON (docs/json.md), or NULL before its last event was taken. */

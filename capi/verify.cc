@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "capi/guard.h"
-#include "capi/handles.h"
 #include "spectr/base/counter_random.h"
+#include "spectr/decode/array_verifier.h"
+#include "spectr/decode/methods.h"
 #include "spectr/decode/pair_distribution.h"
+
+struct spectr_verifier {
+  spectr::ArrayVerifier verifier;
+};
 
 namespace {
 
@@ -21,7 +26,7 @@ using namespace spectr::capi;
 constexpr std::size_t max_numbers = std::numeric_limits<std::size_t>::max() / sizeof(double);
 
 Result<NumberRows> rows_of(const spectr_rows& rows, std::size_t vocabulary, std::string_view name) {
-  if (vocabulary == 0) return error("vocabulary must be at least 1, got 0");
+  SPECTR_TRY_VOID(need_vocabulary(vocabulary));
   if (rows.count > max_numbers / vocabulary)
     return error("{} has {} rows of {} numbers, which no array can have", name, rows.count, vocabulary);
   const std::size_t numbers = rows.count * vocabulary;
@@ -71,6 +76,18 @@ Result<void> verify_arrays(const spectr_verifier* verifier, std::size_t vocabula
 }
 
 }  // namespace
+
+bool spectr_method_at(size_t index, spectr_method_info* info) {
+  const std::span<const MethodRule> rules = method_rules();
+  if (info == nullptr || index >= rules.size()) return false;
+  const MethodRule& rule = rules[index];
+  *info = {.name = rule.name.data(),
+           .summary = rule.summary.data(),
+           .plan = rule.plan.empty() ? "" : rule.plan.data(),
+           .lossless = rule.lossless,
+           .verifies_arrays = ArrayVerifier::make(rule.name).has_value()};
+  return true;
+}
 
 spectr_status spectr_verifier_new(const char* method, const spectr_verifier_options* options,
                                   spectr_verifier** verifier, spectr_error* error) {

@@ -4,7 +4,7 @@
 #   lab      `spectr lab`
 #   gpu      `--device`                           needs compilers for kernels, see SPECTR_CUDA and SPECTR_VULKAN
 #   mpi      `--shard`                            needs MPI, see SPECTR_MPI
-#   capi     libspectr.so, the C interface
+#   capi     libspectr.so, the C and C++ interfaces, and the CMake package
 #   grammar  `--grammar`, `--json-schema`, also in the server  (SPECTR_GRAMMAR=OFF excludes them from all builds)
 #   kernels  kernels of all processors; otherwise only those that run best on the building machine
 # ./run builds what a command needs. A command whose component is missing says so.

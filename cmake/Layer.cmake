@@ -1,5 +1,5 @@
-# layer(NAME [FOLDERS ...] [USES ...] [HIDES ...]): defines the library target spectr::NAME for the folder
-# spectr/NAME (spectr::backend_cpu for backend/cpu), including its subfolders FOLDERS.
+# layer(NAME [FOLDERS ...] [USES ...] [HIDES ...]): defines the library target spectr_NAME for the folder
+# spectr/NAME (spectr_backend_cpu for backend/cpu), including its subfolders FOLDERS.
 #
 # A target sees the headers of a layer only by linking to it: each layer has a separate include root,
 # build/include/NAME, which contains only spectr/NAME. An undeclared dependency does not compile.
@@ -37,10 +37,8 @@ function(layer name)
 
   compile_alone_where_needed(${files})
   add_library(${target} STATIC ${files})
-  add_library(spectr::${short} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${short} LAYER ${name})
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>
-                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME internal_${short} LAYER ${name})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>)
   target_compile_features(${target} PUBLIC cxx_std_23)
   targets_of_layers(uses ${arg_USES})
   targets_of_layers(hides ${arg_HIDES})
@@ -48,25 +46,4 @@ function(layer name)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:spectr_compiler>)
 
   set(SPECTR_LAYERS ${SPECTR_LAYERS} ${target} PARENT_SCOPE)
-endfunction()
-
-# library_of_layers(): defines spectr::spectr, the whole library as one target, which is installed with its
-# headers and exported as a CMake package.
-function(library_of_layers)
-  add_library(spectr INTERFACE)
-  add_library(spectr::spectr ALIAS spectr)
-  target_link_libraries(spectr INTERFACE ${SPECTR_LAYERS})
-
-  include(CMakePackageConfigHelpers)
-  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spectr)
-  install(TARGETS spectr ${SPECTR_LAYERS} EXPORT spectr ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(EXPORT spectr NAMESPACE spectr:: DESTINATION ${package_dir} FILE spectrTargets.cmake)
-  install(DIRECTORY spectr/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spectr FILES_MATCHING PATTERN "*.h"
-          PATTERN "*-inl.h" EXCLUDE)
-  configure_package_config_file(cmake/spectrConfig.cmake.in ${PROJECT_BINARY_DIR}/spectrConfig.cmake
-                                INSTALL_DESTINATION ${package_dir})
-  write_basic_package_version_file(${PROJECT_BINARY_DIR}/spectrConfigVersion.cmake
-                                   COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/spectrConfig.cmake ${PROJECT_BINARY_DIR}/spectrConfigVersion.cmake
-                cmake/Parts.cmake DESTINATION ${package_dir})
 endfunction()

@@ -9,22 +9,19 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
 
 #include "python/bindings.h"
+#include "spectr/decode/score_sequence.h"
 #include "spectr/engine/bundled_models.h"
 #include "spectr/engine/prompt_input.h"
 #include "spectr/engine/statistics_json.h"
 #include "spectr/engine/usable_processors.h"
-#include "spectr/sampling/likelihood.h"
 
 namespace spectr::python {
 namespace {
-
-constexpr std::size_t rows_per_pass = 64;
 
 using Paths = std::vector<std::filesystem::path>;
 
@@ -79,17 +76,8 @@ std::vector<Token> tokenize(const PythonEngine& engine, const std::string& text)
   return engine.engine->models().tokenizer->encode(text);
 }
 
-Result<void> check_tokens(std::span<const Token> tokens, const EngineModels& models) {
-  const std::size_t V = models.target->vocabulary();
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || static_cast<std::size_t>(tokens[i]) >= V)
-      return error("tokens[{}] must lie in [0, {}], got {}", i, V - 1, tokens[i]);
-  }
-  return {};
-}
-
 nb::object detokenize(const PythonEngine& engine, const std::vector<Token>& tokens) {
-  value_or_raise(check_tokens(tokens, engine.engine->models()));
+  value_or_raise(check_tokens(tokens, engine.engine->models().target->vocabulary()));
   const std::string text = engine.engine->models().tokenizer->decode(tokens);
   return nb::bytes(text.data(), text.size());
 }
@@ -176,33 +164,6 @@ nb::object next(const PythonCompletion& handle) {
   }
 }
 
-using RowVisitor = std::function<void(std::size_t, const Logits&)>;
-
-/// Calls visit(i, logits) with the logits after each token i ≥ first.
-Result<void> for_each_row(const EngineModels& models, std::span<const Token> tokens, std::size_t first,
-                          const RowVisitor& visit) {
-  SPECTR_TRY_VOID(check_tokens(tokens, models));
-  if (tokens.empty()) return error("tokens is empty");
-  if (tokens.size() > models.context) {
-    return error(ErrorCode::context_full, "tokens has {} entries, but the context holds {}", tokens.size(),
-                 models.context);
-  }
-  SPECTR_TRY(const auto session, models.target->start(tokens.size(), rows_per_pass));
-  for (std::size_t begin = first; begin < tokens.size();) {
-    const std::size_t end = std::min(begin + rows_per_pass, tokens.size());
-    TokenTree chain(tokens[begin]);
-    std::vector<NodeId> path;
-    for (std::size_t i = begin + 1; i < end; ++i)
-      path.push_back(chain.child(path.empty() ? TokenTree::root : path.back(), tokens[i]));
-    SPECTR_TRY_VOID(session->score(tokens.first(begin + 1), chain));
-    for (std::size_t i = begin; i < end; ++i)
-      visit(i, session->logits(i == begin ? TokenTree::root : path[i - begin - 1]));
-    session->keep(path);
-    begin = end;
-  }
-  return {};
-}
-
 /// Returns the logits after every token, [n, V], or after the last, [1, V].
 nb::object logits(const PythonEngine& engine, const std::vector<Token>& tokens, bool all) {
   const EngineModels& models = engine.engine->models();
@@ -212,26 +173,22 @@ nb::object logits(const PythonEngine& engine, const std::vector<Token>& tokens, 
   const auto run = [&]() -> Result<void> {
     const nb::gil_scoped_release released;
     rows.reserve((tokens.size() - first) * V);
-    return for_each_row(models, tokens, first, [&](std::size_t, const Logits& row) {
-      std::visit([&](const auto& values) { rows.insert(rows.end(), values.begin(), values.end()); },
-                 row.values());
-    });
+    return for_each_logits(
+        *models.target, models.context, tokens, first, [&](std::size_t, const Logits& row) {
+          std::visit([&](const auto& values) { rows.insert(rows.end(), values.begin(), values.end()); },
+                     row.values());
+        });
   };
   value_or_raise(run());
   return array_of<float>(rows, {rows.size() / V, V});
 }
 
-/// Returns Σ −ln q over all tokens but the first.
-double sum_of_losses(const PythonEngine& engine, const std::vector<Token>& tokens) {
-  double sum = 0.0;
-  const auto run = [&]() -> Result<void> {
+double loss_of(const PythonEngine& engine, const std::vector<Token>& tokens) {
+  const auto run = [&] {
     const nb::gil_scoped_release released;
-    return for_each_row(engine.engine->models(), tokens, 0, [&](std::size_t i, const Logits& row) {
-      if (i + 1 < tokens.size()) sum += negative_log_likelihood(row, tokens[i + 1]);
-    });
+    return sum_of_losses(*engine.engine->models().target, engine.engine->context(), tokens);
   };
-  value_or_raise(run());
-  return sum;
+  return value_or_raise(run());
 }
 
 }  // namespace
@@ -249,7 +206,7 @@ void bind_engine(nb::module_& module) {
       .def("tokenize", &tokenize)
       .def("detokenize", &detokenize)
       .def("logits", &logits)
-      .def("sum_of_losses", &sum_of_losses);
+      .def("sum_of_losses", &loss_of);
   module.def("load", &load, nb::arg("model").none(), nb::arg("drafts"), nb::arg("threads"),
              nb::arg("context"), nb::arg("slots"), nb::arg("device"), nb::arg("draft_device"),
              nb::arg("measure_costs"));

@@ -11,14 +11,11 @@
 #include "spectr/decode/array_verifier.h"
 #include "spectr/decode/block.h"
 #include "spectr/decode/draft.h"
+#include "spectr/transport/checked_distribution.h"
 
 namespace spectr {
 
-/// Returns probabilities as a distribution, normalised. Fails if a number is not finite or is negative, or if
-/// their sum differs from 1 by more than ArrayVerifier allows. `name` names them in messages. Cost: O(V).
-Result<Distribution> checked_distribution(const LogitValues& probabilities, std::string_view name);
-
-/// Returns row `row` as a distribution, checked in the same way. Requires: row < rows.size().
+/// Returns row `row` as a distribution, checked as a caller's. Requires: row < rows.size().
 Result<Distribution> checked_distribution(const NumberRows& rows, std::size_t row, std::string_view name);
 
 /// The Draft that the arrays describe, and the mapping from its nodes to entries.

@@ -76,8 +76,6 @@ struct ArrayVerdict {
 /// all blocks have the target's distribution. Thread-safe.
 class ArrayVerifier {
  public:
-  /// Maximum error of the sum of probabilities, which are then normalised.
-  static constexpr double double_tolerance = 1e-6, float_tolerance = 1e-4;
   /// Maximum drafted tokens of a block, including copies.
   static constexpr std::size_t max_draws = 1024;
 

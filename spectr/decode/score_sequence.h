@@ -20,4 +20,19 @@ using ScoredToken = std::function<void(std::size_t index, const Logits& logits)>
 Result<void> score_sequence(Session& session, std::span<const Token> tokens, std::size_t rows,
                             const ScoredToken& scored);
 
+/// A callback with the index of a token and the logits after it, which are valid until it returns.
+using LogitsAfter = std::function<void(std::size_t index, const Logits& logits)>;
+
+/// Calls `visit` for each token i ≥ first, in passes of several rows and a session of its own. Fails if the
+/// tokens are empty, are more than `context`, or lie outside the vocabulary, and like Session::score.
+/// Thread-safe.
+Result<void> for_each_logits(const LanguageModel& model, std::size_t context, std::span<const Token> tokens,
+                             std::size_t first, const LogitsAfter& visit);
+
+/// Returns Σ −ln q over all tokens but the first. Fails like for_each_logits(). Thread-safe.
+Result<double> sum_of_losses(const LanguageModel& model, std::size_t context, std::span<const Token> tokens);
+
+/// Fails if a token is not in [0, vocabulary); names its index.
+Result<void> check_tokens(std::span<const Token> tokens, std::size_t vocabulary);
+
 }  // namespace spectr

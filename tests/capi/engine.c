@@ -26,6 +26,15 @@ static size_t read_all(spectr_completion* completion, int32_t* tokens, char* tex
   return count;
 }
 
+static void count_call(void* user) {
+  ++*(_Atomic int*)user;
+}
+
+static void keep_share(void* user, const char* what, double share) {
+  EXPECT(strstr(what, ".gguf") != NULL);
+  *(_Atomic double*)user = share;
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const char* const drafts[] = {argv[2]};
@@ -35,12 +44,17 @@ int main(int argc, char** argv) {
   options.draft_count = 1;
   options.threads = 1;
   options.slots = 2;
+  _Atomic double share = 0.0;
+  options.progress = keep_share;
+  options.user = (void*)&share;
   spectr_error error;
   spectr_engine* engine = NULL;
   if (spectr_engine_load(&options, &engine, &error) != SPECTR_OK) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
   }
+
+  EXPECT(share == 1.0);
 
   spectr_request request = spectr_request_defaults();
   request.prompt = "Once upon a time";
@@ -71,7 +85,24 @@ int main(int argc, char** argv) {
   size_t count = 0;
   EXPECT(spectr_engine_tokenize(engine, request.prompt, prompt, 16, &count, &error) == SPECTR_OK);
   EXPECT(count > 1 && count <= 16);
+  char prompt_text[100];
+  size_t prompt_size = 0;
+  EXPECT(spectr_engine_detokenize(engine, prompt, count, prompt_text, sizeof prompt_text, &prompt_size,
+                                  &error) == SPECTR_OK);
+  EXPECT(prompt_size >= strlen(request.prompt));
+  EXPECT(memcmp(prompt_text + prompt_size - strlen(request.prompt), request.prompt, strlen(request.prompt)) ==
+         0);
+  double loss = 0.0;
+  EXPECT(spectr_engine_loss(engine, prompt, count, &loss, &error) == SPECTR_OK && loss > 0.0);
+  float* logits = malloc(spectr_engine_vocabulary(engine) * sizeof *logits);
+  EXPECT(spectr_engine_logits(engine, prompt, count, count - 1, logits, &error) == SPECTR_OK);
+  free(logits);
+  EXPECT(spectr_engine_context(engine) > count);
+
+  _Atomic int calls = 0;
   request.n = 1;
+  request.listener = count_call;
+  request.user = (void*)&calls;
   request.prompt = NULL;
   request.tokens = prompt;
   request.token_count = count;
@@ -79,7 +110,9 @@ int main(int argc, char** argv) {
   EXPECT(spectr_engine_submit(engine, &request, &completion, &error) == SPECTR_OK);
   EXPECT(read_all(completion, tokens[1], text[1], sizeof text[1]) == max_tokens);
   EXPECT(memcmp(tokens[0], tokens[1], sizeof tokens[0]) == 0);
+  EXPECT(spectr_completion_wait(completion, 60000, &error) == SPECTR_OK && calls > 0);
   spectr_completion_free(completion);
+  request.listener = NULL;
 
   /* If the engine is freed first, the completion ends. */
   request.max_tokens = 0;

@@ -1,10 +1,15 @@
-# Checks that library $1 exports exactly the functions that header $2 declares and has a versioned SONAME.
+# Checks that library $1 exports exactly the functions that header $2 declares and the version script $3 lists, under
+# the script's version, and has a versioned SONAME.
 set -eu
-exported=$(nm -D --defined-only "$1" | sed 's/.* //; s/@.*//' | sort)
+symbols=$(nm -D --defined-only "$1" | sed 's/.* //')
+version=$(sed -n 's/^\(SPECTR_[0-9.]*\) {$/\1/p' "$3")
+exported=$(echo "$symbols" | sed "s/@@$version\$//" | grep -vx "$version" | sort)
 declared=$(grep -o 'spectr_[a-z_]*(' "$2" | tr -d '(' | sort -u)
-if [ "$exported" != "$declared" ]; then
+listed=$(sed -n 's/^ *\(spectr_[a-z_]*\);$/\1/p' "$3" | sort)
+if [ "$exported" != "$declared" ] || [ "$exported" != "$listed" ]; then
   echo "exported:" && echo "$exported"
   echo "declared:" && echo "$declared"
+  echo "listed:" && echo "$listed"
   exit 1
 fi
-readelf -d "$1" | grep 'SONAME.*\[libspectr\.so\.[0-9.]*\]'
+readelf -d "$1" | grep "SONAME.*\[libspectr\.so\.${version#SPECTR_}\]"

@@ -101,6 +101,26 @@ static void of_laws(void) {
                  SPECTR_BAD_INPUT, "vocabulary must lie in");
 }
 
+static void of_distributions(void) {
+  const float logits[] = {0.0f, NAN};
+  const spectr_stream stream = {0};
+  spectr_sampling sampling = spectr_sampling_defaults();
+  double law[2];
+  int32_t token;
+  EXPECT(spectr_probabilities(logits, 2, &sampling, law, &error) != SPECTR_OK);
+  EXPECT_REFUSAL(spectr_probabilities(NULL, 2, &sampling, law, &error), SPECTR_BAD_INPUT, "logits is NULL");
+  EXPECT_REFUSAL(spectr_probabilities(logits, 2, NULL, law, &error), SPECTR_BAD_INPUT, "sampling is NULL");
+  EXPECT_REFUSAL(spectr_probabilities(logits, 0, &sampling, law, &error), SPECTR_BAD_INPUT, "vocabulary");
+  sampling.top_p = 2.0;
+  EXPECT_REFUSAL(spectr_probabilities(logits, 1, &sampling, law, &error), SPECTR_BAD_INPUT, "top-p");
+  const double no_law[] = {0.5, -0.5};
+  EXPECT_REFUSAL(spectr_sample(no_law, 2, &stream, &token, &error), SPECTR_BAD_INPUT,
+                 "probabilities[1] is -0.5");
+  EXPECT_REFUSAL(spectr_sample(half, 2, NULL, &token, &error), SPECTR_BAD_INPUT, "stream is NULL");
+  EXPECT_REFUSAL(spectr_sample(half, 2, &stream, NULL, &error), SPECTR_BAD_INPUT, "token is NULL");
+  EXPECT(!spectr_plan_at(0, NULL) && !spectr_method_at(0, NULL));
+}
+
 static void of_engines(const char* model) {
   spectr_engine* engine = NULL;
   spectr_completion* completion = NULL;
@@ -136,8 +156,24 @@ static void of_engines(const char* model) {
   request.token_count = 1;
   EXPECT_REFUSAL(spectr_engine_submit(engine, &request, &completion, &error), SPECTR_BAD_INPUT, "vocabulary");
   EXPECT(completion == NULL);
+  size_t size;
+  double loss;
+  const int32_t inside[] = {1, 2};
+  float logits[1];
+  EXPECT(spectr_engine_vocabulary(NULL) == 0 && spectr_engine_context(NULL) == 0);
+  EXPECT_REFUSAL(spectr_engine_detokenize(engine, outside, 1, NULL, 0, &size, &error), SPECTR_BAD_INPUT,
+                 "tokens[0] must lie in");
+  EXPECT_REFUSAL(spectr_engine_detokenize(engine, inside, 2, NULL, 8, &size, &error), SPECTR_BAD_INPUT,
+                 "text is NULL");
+  EXPECT_REFUSAL(spectr_engine_logits(engine, inside, 2, 2, logits, &error), SPECTR_BAD_INPUT,
+                 "first must be less than 2, got 2");
+  EXPECT_REFUSAL(spectr_engine_logits(NULL, inside, 2, 0, logits, &error), SPECTR_BAD_INPUT,
+                 "engine is NULL");
+  EXPECT_REFUSAL(spectr_engine_loss(engine, NULL, 2, &loss, &error), SPECTR_BAD_INPUT, "tokens is NULL");
+  EXPECT_REFUSAL(spectr_engine_loss(engine, inside, 0, &loss, &error), SPECTR_BAD_INPUT, "tokens is empty");
   spectr_event event;
   EXPECT_REFUSAL(spectr_completion_next(NULL, 0, &event, &error), SPECTR_BAD_INPUT, "completion is NULL");
+  EXPECT_REFUSAL(spectr_completion_wait(NULL, 0, &error), SPECTR_BAD_INPUT, "completion is NULL");
   EXPECT(spectr_completion_statistics(NULL, 0) == NULL);
   spectr_completion_cancel(NULL);
   spectr_completion_free(NULL);
@@ -150,6 +186,7 @@ int main(int argc, char** argv) {
   of_plans();
   of_verifiers();
   of_laws();
+  of_distributions();
   of_engines(argv[1]);
   return failures != 0;
 }

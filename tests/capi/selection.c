@@ -115,7 +115,43 @@ static void the_law_of_a_method_is_exact(void) {
   EXPECT(is_near(sum, 1.0));
 }
 
+static void tables_list_their_rows(void) {
+  spectr_plan_info plan;
+  spectr_method_info method;
+  size_t plans = 0, methods = 0;
+  bool optimal = false, block = false;
+  for (; spectr_plan_at(plans, &plan); ++plans)
+    optimal |= strcmp(plan.name, "optimal") == 0 && plan.lossless && plan.independent && plan.summary[0] != 0;
+  for (; spectr_method_at(methods, &method); ++methods)
+    block |= strcmp(method.name, "block") == 0 && method.lossless && method.verifies_arrays;
+  EXPECT(plans > 5 && optimal);
+  EXPECT(methods > 10 && block);
+  EXPECT(!spectr_plan_at(plans, &plan) && !spectr_method_at(methods, &method));
+}
+
+static void samples_have_their_probabilities(void) {
+  const float logits[] = {0.0f, 0.0f, (float)-INFINITY, 1.0f};
+  spectr_sampling sampling = spectr_sampling_defaults();
+  sampling.temperature = 1.0;
+  sampling.top_p = 1.0;
+  double law[4];
+  EXPECT(spectr_probabilities(logits, 4, &sampling, law, NULL) == SPECTR_OK);
+  EXPECT(is_near(law[0], 1 / (2 + exp(1))) && law[2] == 0 && is_near(law[0] + law[1] + law[3], 1.0));
+  int last = 0;
+  enum { draws = 20000 };
+  for (uint64_t i = 0; i < draws; ++i) {
+    const spectr_stream stream = {.seed = 7, .stream = 0, .block = i};
+    int32_t token;
+    EXPECT(spectr_sample(law, 4, &stream, &token, NULL) == SPECTR_OK && token != 2);
+    last += token == 3;
+  }
+  /* The tolerance is five standard deviations. */
+  EXPECT(fabs(last / (double)draws - law[3]) < 5 * sqrt(0.25 / draws));
+}
+
 int main(void) {
+  tables_list_their_rows();
+  samples_have_their_probabilities();
   plans_have_the_targets_law();
   a_plan_accepts_as_often_as_it_says();
   a_chain_is_a_tree();

@@ -1,8 +1,9 @@
 // Logits of whole sequences, computed in passes of several tokens.
 #include "spectr/decode/score_sequence.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,37 @@ TEST(ScoredSequences, ThatExceedTheContextAreAnError) {
   const std::vector<Token> tokens = scored_story();
   const auto session = test::bundled_models()->target->start(6, 4).value();
   EXPECT_FALSE(score_sequence(*session, tokens, 4, [](std::size_t, const Logits&) {}));
+}
+
+TEST(LogitsAfterTokens, BeginAtAnyTokenAndIncludeTheLast) {
+  const auto& models = *test::bundled_models();
+  const std::vector<Token> tokens = scored_story();
+  const std::vector<double> scores = scores_one_by_one(tokens);
+  for (const std::size_t first : {std::size_t{0}, std::size_t{3}, tokens.size() - 1}) {
+    std::size_t next = first;
+    const auto visited = for_each_logits(
+        *models.target, tokens.size(), tokens, first, [&](std::size_t i, const Logits& logits) {
+          EXPECT_EQ(i, next++);
+          if (i + 1 < tokens.size()) {
+            EXPECT_EQ(-negative_log_likelihood(logits, tokens[i + 1]), scores[i]);
+          }
+        });
+    ASSERT_TRUE(visited);
+    EXPECT_EQ(next, tokens.size());
+  }
+  const double loss = sum_of_losses(*models.target, tokens.size(), tokens).value();
+  EXPECT_NEAR(loss, -std::accumulate(scores.begin(), scores.end(), 0.0), 1e-9);
+}
+
+TEST(LogitsAfterTokens, OfTokensThatAModelCannotReadAreAnError) {
+  const auto& target = *test::bundled_models()->target;
+  const std::vector<Token> tokens = {1, 2, 3};
+  const auto losses = [&](std::vector<Token> list) { return sum_of_losses(target, 3, list); };
+  EXPECT_TRUE(losses(tokens));
+  EXPECT_FALSE(losses({}));
+  EXPECT_EQ(losses({1, 2, 3, 4}).error().code, ErrorCode::context_full);
+  EXPECT_THAT(losses({1, -1}).error().message, testing::HasSubstr("tokens[1] must lie in [0, "));
+  EXPECT_FALSE(losses({static_cast<Token>(target.vocabulary())}));
 }
 
 }  // namespace
