@@ -88,7 +88,11 @@ class StructureWriter {
                                                      fixed(rule_.reasoning_close)})));
     }
     parts.push_back(rule_.must_call ? required() : offered());
-    return Structure{{"schemas", schemas_}, {"format", in_order(std::move(parts))}}.dump();
+    try {
+      return Structure{{"schemas", schemas_}, {"format", in_order(std::move(parts))}}.dump();
+    } catch (const Structure::type_error&) {
+      return error("the marks of calls in the chat template are not UTF-8");
+    }
   }
 
  private:
