@@ -6,6 +6,7 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/generate.h"
+#include "spectr/nn/drafters/drafter_session.h"
 
 namespace spectr::bench {
 namespace {
@@ -14,7 +15,13 @@ namespace {
 Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
   std::vector<const LanguageModel*> drafts;
   if (const Transformer* draft = draft_of(setup, cell)) drafts.push_back(draft);
-  return Models::start(*setup.models.target, drafts, cell.warp, context, nodes);
+  SPECTR_TRY(Models models, Models::start(*setup.models.target, drafts, cell.warp, context, nodes));
+  if (const TrainedDrafter* trained = trained_of(setup, cell)) {
+    models.target->features()->record(trained->features());
+    SPECTR_TRY(auto session, trained->follow(*models.target, {.nodes = nodes}));
+    models.drafts.push_back(std::move(session));
+  }
+  return models;
 }
 
 /// Shortens a prompt to its last `room` tokens. An initial BOS is kept.

@@ -33,6 +33,18 @@ inline const Transformer* draft_of(const Setup& setup, const Cell& cell) {
   return cell.method->models.max == 0 || drafts.empty() ? nullptr : drafts[cell.draft].get();
 }
 
+/// Returns the trained drafter of a cell, or null if it uses none.
+inline const TrainedDrafter* trained_of(const Setup& setup, const Cell& cell) {
+  return cell.method->models.max == 0 ? nullptr : setup.models.trained.get();
+}
+
+/// Returns the file of a cell's draft model or trained drafter, or null if it uses neither.
+inline const Gguf* draft_file_of(const Setup& setup, const Cell& cell) {
+  if (const TrainedDrafter* trained = trained_of(setup, cell)) return &trained->file();
+  const Transformer* draft = draft_of(setup, cell);
+  return draft == nullptr ? nullptr : &draft->file();
+}
+
 /// Returns the elementwise maximum of K and L.
 inline DraftShape larger(const DraftShape& a, const DraftShape& b) {
   return {std::max(a.drafts, b.drafts), std::max(a.length, b.length)};

@@ -139,10 +139,9 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
     key["suffix"] = {o.suffix_reach, corpus ? corpus->size() : 0};
   }
   if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
-  if (const Transformer* draft = draft_of(setup, cell)) {
-    key["draft"] = identity_of(draft->file().name());
+  if (const Gguf* file = draft_file_of(setup, cell)) key["draft"] = identity_of(file->name());
+  if (const Transformer* draft = draft_of(setup, cell))
     key["draft_weights"] = {draft->weight_bytes(), draft->spec().head.output.out};
-  }
   key["chat"] = static_cast<bool>(setup.chat);
   return key;
 }

@@ -14,7 +14,7 @@ namespace {
 /// Returns the head of a row.
 Json head_of(const Preset* preset, const Setup& setup, const Part& part, const PresetCell& one) {
   const auto named = [](std::string_view name) { return name.empty() ? Json(nullptr) : Json(name); };
-  const Transformer* draft = draft_of(setup, one.cell);
+  const Gguf* draft = draft_file_of(setup, one.cell);
   Json head = {{"preset", preset == nullptr ? Json(nullptr) : Json(preset->name)},
                {"column", named(one.column->name)}};
   head.update(to_json(one.cell));
@@ -22,7 +22,7 @@ Json head_of(const Preset* preset, const Setup& setup, const Part& part, const P
     head["costs_hash"] = fmt::format("{:016x}", one.cell.options.costs->hash());
   head["dataset"] = part.name;
   head["models"] = {{"target", setup.models.target->file().name()},
-                    {"draft", draft == nullptr ? Json(nullptr) : Json(draft->file().name())}};
+                    {"draft", draft == nullptr ? Json(nullptr) : Json(draft->name())}};
   return head;
 }
 

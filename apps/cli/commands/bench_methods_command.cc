@@ -114,6 +114,8 @@ std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::stri
                                         const CostFile& file, const EngineModels& models) {
   std::vector<std::shared_ptr<const Costs>> costs;  // by draft model
   if (plan.any_method([](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
+    if (models.trained)
+      throw Failure(Status::usage, "method auto does not know what a trained drafter costs: leave it out");
     const auto add = [&](std::span<const Transformer* const> drafts) {
       costs.push_back(need(file.costs(*models.target, drafts, models.pool->threads())));
     };
