@@ -1,6 +1,5 @@
 // Any text must be a grammar or be refused with an error, and a grammar must have the same next tokens
-// whenever a prefix is seen. The first byte selects the language: "r" a regular expression, which must have a
-// next token after every prefix, otherwise GBNF.
+// whenever a prefix is seen. The first byte selects the language: "r" a regular expression, otherwise GBNF.
 
 #include <cstddef>
 #include <cstdint>

@@ -20,13 +20,12 @@ inline const Tokenizer& fuzz_tokenizer() {
 }
 
 /// Compiles a constraint. If it can be compiled, generates a text that it allows and takes a step back in it.
-/// Every prefix must have a next token, except that GBNF can describe a language without texts (root ::=
-/// root). The mask of a prefix must be the same when it is seen again. Input bytes select the tokens.
+/// A prefix without a next token must be an error. The mask of a prefix must be the same when it is seen
+/// again. Input bytes select the tokens.
 inline void walk_grammar(Constraint constraint, std::string_view choices) {
   const Tokenizer& tokenizer = fuzz_tokenizer();
   const std::size_t vocabulary = tokenizer.vocabulary().size();
   static const auto compiler = GrammarCompiler::make(tokenizer, vocabulary).value();
-  const bool can_be_empty = constraint.kind == Constraint::Kind::grammar;
   const auto grammar = compiler->compile(std::move(constraint));
   if (!grammar) return;
   const auto rule = grammar_rule(*grammar, tokenizer, 1);
@@ -40,7 +39,6 @@ inline void walk_grammar(Constraint constraint, std::string_view choices) {
     for (std::size_t token = 0; token < vocabulary; ++token) {
       if (std::isfinite(logits[token])) allowed.push_back(static_cast<Token>(token));
     }
-    if (allowed.empty() && can_be_empty) return;
     if (allowed.empty()) std::abort();
     if (!before.empty()) {
       std::vector<double> again(vocabulary, 0.0);

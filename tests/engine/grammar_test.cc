@@ -148,6 +148,14 @@ TEST(Grammars, BeginBehindAMark) {
   EXPECT_EQ(allowed(*rule, encode("Well")).size(), all);
 }
 
+TEST(Grammars, WithoutATextFailInsteadOfForbiddingEveryToken) {
+  const auto rule = rule_of(Kind::grammar, R"(root ::= root "a")");
+  std::vector<double> logits(test::bundled_models()->target->vocabulary(), 0.5);
+  const auto applied = rule->apply(std::vector<Token>{1}, logits);
+  ASSERT_FALSE(applied);
+  EXPECT_THAT(applied.error().message, HasSubstr("allows no token"));
+}
+
 TEST(Grammars, AreRefusedByName) {
   const auto why = [](Constraint constraint) {
     const auto compiled = compiler().compile(constraint);

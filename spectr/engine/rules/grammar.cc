@@ -149,8 +149,7 @@ class GrammarRule final : public LogitRule {
       const xgrammar_limit::TimeLimit limit(mask_time);
       follow(sequence.subspan(prompt_));
       if (!begin_ || *begin_ + accepted_ < known_.size() || matcher_.IsTerminated()) return {};
-      mask(logits);
-      return {};
+      return mask(logits);
     } catch (const xgrammar_limit::LimitExceeded&) {
       is_slow_ = true;  // the matcher's state is lost
       return slow();
@@ -226,7 +225,7 @@ class GrammarRule final : public LogitRule {
     return false;
   }
 
-  void mask(std::span<double> logits) const {
+  Result<void> mask(std::span<double> logits) const {
     auto size = static_cast<std::int64_t>(allowed_.size());
     DLTensor bits{.data = allowed_.data(),
                   .device = {kDLCPU, 0},
@@ -235,13 +234,16 @@ class GrammarRule final : public LogitRule {
                   .shape = &size,
                   .strides = nullptr,
                   .byte_offset = 0};
-    if (!matcher_.FillNextTokenBitmask(&bits)) return;  // all tokens are allowed
+    if (!matcher_.FillNextTokenBitmask(&bits)) return {};  // all tokens are allowed
+    if (std::ranges::all_of(allowed_, [](std::int32_t word) { return word == 0; }))
+      return error("the grammar allows no token after {} tokens of the answer", known_.size());
     for (std::size_t word = 0; word * word_bits < logits.size(); ++word) {
       const auto allowed = word < allowed_.size() ? static_cast<std::uint32_t>(allowed_[word]) : 0U;
       if (allowed == ~0U) continue;
       const std::size_t first = word * word_bits;
       forbid(allowed, logits.subspan(first, std::min(word_bits, logits.size() - first)));
     }
+    return {};
   }
 
   /// Forbids the tokens, up to 32, whose bit in `allowed` is 0.
