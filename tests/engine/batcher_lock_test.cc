@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -69,7 +70,8 @@ class BatcherLock : public testing::Test {
 
   AskedModel model_;
   const LanguageModel* const models_[1] = {&model_};
-  Batcher batcher_{models_, 3};
+  // Passes wait for all active sequences.
+  Batcher batcher_{models_, 3, {.patience = std::numeric_limits<double>::infinity()}};
   const std::unique_ptr<BatchedSession> session_ = batcher_.start(model_, 0, 1).value();
   const std::unique_ptr<BatchedSession> source_ = batcher_.start(model_, 0, 1).value();
 };

@@ -17,7 +17,6 @@ Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t no
   if (const Transformer* draft = draft_of(setup, cell)) drafts.push_back(draft);
   SPECTR_TRY(Models models, Models::start(*setup.models.target, drafts, cell.warp, context, nodes));
   if (const TrainedDrafter* trained = trained_of(setup, cell)) {
-    models.target->features()->record(trained->features());
     SPECTR_TRY(auto session, trained->follow(*models.target, {.nodes = nodes}));
     models.drafts.push_back(std::move(session));
   }

@@ -112,7 +112,7 @@ class Stream {
  public:
   Stream(const Transformer& target, const FeatureFlags& flags)
       : session_(need(target.start(flags.length, given_rows))), flags_(flags) {
-    session_->features()->record(true);
+    session_->features()->record(Features::Recorded::all);
   }
 
   /// Scores the given tokens. Requires: one or more.
