@@ -1,5 +1,5 @@
 // Models of a folder and of a preset file.
-#include "apps/cli/commands/serve_models.h"
+#include "apps/cli/commands/serve/serve_models.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

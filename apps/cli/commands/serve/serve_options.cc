@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "apps/cli/commands/serve_flags.h"
+#include "apps/cli/commands/serve/serve_flags.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/report/progress.h"

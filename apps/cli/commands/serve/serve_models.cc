@@ -1,4 +1,4 @@
-#include "apps/cli/commands/serve_models.h"
+#include "apps/cli/commands/serve/serve_models.h"
 
 #include <algorithm>
 #include <cstdlib>

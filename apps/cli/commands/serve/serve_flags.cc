@@ -1,4 +1,4 @@
-#include "apps/cli/commands/serve_flags.h"
+#include "apps/cli/commands/serve/serve_flags.h"
 
 #include "apps/cli/flags/flag_values.h"
 #include "apps/server/origin.h"

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "apps/cli/commands/commands.h"
-#include "apps/cli/commands/serve_flags.h"
-#include "apps/cli/commands/serve_models.h"
+#include "apps/cli/commands/serve/serve_flags.h"
+#include "apps/cli/commands/serve/serve_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/arguments.h"
 #include "apps/server/log.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/cli/commands/serve_flags.h"
+#include "apps/cli/commands/serve/serve_flags.h"
 #include "apps/server/service.h"
 #include "spectr/base/result.h"
 
