@@ -42,10 +42,12 @@ TEST(ServedModels, UnloadAModelAfterItsLastRequestAndServeTheNextOneByLoadingItA
   const auto next = models.ask("first", use, {});
   EXPECT_EQ(models.take(*next), nullptr) << "the model takes no further requests";
   EXPECT_NE(running->engine().context(), 0u) << "and is there for the running one";
-  EXPECT_EQ(several.loads(), 1);
+  lease_of(models, *models.ask("second", use, {}));
+  EXPECT_EQ(models.state("first").status, ModelStatus::unloading) << "there is room, but it is in use";
+  EXPECT_EQ(several.loads(), 2);
   running.reset();
   EXPECT_NE(lease_of(models, *next), nullptr);
-  EXPECT_EQ(several.loads(), 2);
+  EXPECT_EQ(several.loads(), 3);
 }
 
 TEST(ServedModels, UnloadAnIdleModelBeforeABusyOneThatWasUsedEarlier) {

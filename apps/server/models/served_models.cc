@@ -275,6 +275,13 @@ ServedModels::Model* ServedModels::unused_model() {
   return found == models_.end() ? nullptr : &*found;
 }
 
+/// Returns the first queued model that is not in memory; null if there is none. A model that is being
+/// unloaded is loaded again after its last request.
+ServedModels::Model* ServedModels::next_to_load() {
+  const auto found = std::ranges::find(queue_, ModelStatus::unloaded, &Model::status);
+  return found == queue_.end() ? nullptr : *found;
+}
+
 /// Returns the model that makes room for another, or null if one is being unloaded already.
 ServedModels::Model* ServedModels::next_to_unload() {
   Model* next = nullptr;
@@ -289,7 +296,7 @@ ServedModels::Model* ServedModels::next_to_unload() {
 
 bool ServedModels::work_is_due() {
   if (unused_model() != nullptr) return true;
-  return !queue_.empty() && (has_room() || next_to_unload() != nullptr);
+  return next_to_load() != nullptr && (has_room() || next_to_unload() != nullptr);
 }
 
 void ServedModels::work(const std::stop_token& stop) {
@@ -298,7 +305,7 @@ void ServedModels::work(const std::stop_token& stop) {
     if (Model* const unused = unused_model()) {
       unload(*unused, lock);
     } else if (has_room()) {
-      load_next(lock);
+      load(*next_to_load(), lock);
     } else {
       next_to_unload()->status = ModelStatus::unloading;
     }
@@ -315,9 +322,8 @@ void ServedModels::unload(Model& model, Lock& lock) {
   changed_.notify_all();
 }
 
-void ServedModels::load_next(Lock& lock) {
-  Model& model = *queue_.front();
-  queue_.pop_front();
+void ServedModels::load(Model& model, Lock& lock) {
+  std::erase(queue_, &model);
   model.status = ModelStatus::loading;
   model.failure.reset();
   lock.unlock();

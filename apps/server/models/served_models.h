@@ -135,10 +135,11 @@ class ServedModels {
   void enqueue(Model& model);
   bool has_room() const;
   Model* unused_model();
+  Model* next_to_load();
   Model* next_to_unload();
   bool work_is_due();
   void unload(Model& model, Lock& lock);
-  void load_next(Lock& lock);
+  void load(Model& model, Lock& lock);
   ModelState state_of(Model& model);
 
   void work(const std::stop_token& stop);
