@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -100,6 +101,14 @@ TEST_F(ServeModels, TakeFlagsFromTheCommandLineThenFromTheirSectionThenFromTheSh
   EXPECT_FALSE(models[1].engine.models.load.kv.keep_all);
   EXPECT_EQ(models[2].name, "b") << "of the folder alone";
   EXPECT_EQ(models[2].engine.models.context, 0u);
+}
+
+TEST_F(ServeModels, DoNotReadTheVariablesOfTheServer) {
+  file("a.gguf");
+  ::setenv("LLAMA_ARG_SSL_CERT_FILE", "server.pem", 1);
+  const std::string refusal = refusal_of({"--models-dir", folder_.string(), "--ssl-key-file", "key.pem"});
+  ::unsetenv("LLAMA_ARG_SSL_CERT_FILE");
+  EXPECT_EQ(refusal, "") << "no model lacks the key of the server's certificate";
 }
 
 TEST_F(ServeModels, AreRefusedByNameIfTheyCannotBeServed) {

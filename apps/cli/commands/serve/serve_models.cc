@@ -44,15 +44,16 @@ bool is_typed(const CLI::Option& option) {
   return option.get_envname().empty() || variable == nullptr || option.results() != Words{variable};
 }
 
-bool has_group(const CLI::Option& option, std::string_view group) {
-  return option.get_group() == group;
+/// Returns true if an option concerns the server and none of its models.
+bool is_of_server(const CLI::Option& option) {
+  return option.get_group() == network_group || option.get_group() == models_group;
 }
 
 /// Returns the options of the command line that models inherit, as arguments.
 Words inherited(const CLI::App& command) {
   Words arguments;
   for (const CLI::Option* option : command.get_options()) {
-    if (!is_typed(*option) || has_group(*option, network_group) || has_group(*option, models_group)) continue;
+    if (!is_typed(*option) || is_of_server(*option)) continue;
     for (const std::string& value : option->results()) {
       if (option->get_lnames().empty()) {
         arguments.insert(arguments.end(), {"-" + option->get_snames().front(), value});
@@ -97,7 +98,7 @@ Words without_overridden(const Words& arguments, const CLI::App& command) {
     const std::size_t values = count_values(command, arguments, i);
     const std::string name = arguments[i].substr(0, arguments[i].find('='));
     const CLI::Option* const option = command.get_option_no_throw(name);
-    if (option != nullptr && (has_group(*option, network_group) || has_group(*option, models_group)))
+    if (option != nullptr && is_of_server(*option))
       throw Failure(Status::usage, name + " is a flag of the server, not of a model");
     if (option == nullptr || !is_typed(*option)) {
       for (std::size_t k = i; k <= i + values; ++k) kept.push_back(arguments[k]);
@@ -115,13 +116,16 @@ server::ServiceOptions options_of(const ModelPreset& preset, const CLI::App& com
   CLI::App& serve = *app.add_subcommand("serve", "");
   flags->add(serve);
   read_old_variables(app);
+  for (CLI::Option* option : serve.get_options()) {
+    if (is_of_server(*option)) option->envname("");  // the server has read its variable
+  }
   const auto rewritten = [&app](Words arguments) {
     arguments.insert(arguments.begin(), "serve");
     Rewritten read = rewrite_legacy_flags(app, arguments);
     for (const std::string& note : read.notes) fmt::print(stderr, "{}\n", note);
     return read.arguments;
   };
-  Words own = rewritten(arguments_of(preset, serve));
+  Words own = rewritten(arguments_of(preset, command));
   own.erase(own.begin());
   own = without_overridden(own, command);
   Words all = inherited(command);
