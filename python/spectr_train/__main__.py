@@ -34,6 +34,16 @@ def at_least(least):
     return read
 
 
+def positive(text):
+    value = float(text)
+    if not value > 0:
+        raise ValueError
+    return value
+
+
+positive.__name__ = "positive number"
+
+
 def parser():
     flags = Parser(prog="spectr draft train", allow_abbrev=False,
                    description="Trains a drafter for a target and measures the tokens per call of the target.")
@@ -74,9 +84,9 @@ def parser():
     for name, value, help_text in (("--steps", 2000, "steps"), ("--batch", 4, "sequences in a step"),
                                    ("--report", 50, "steps between two reports")):
         learning.add_argument(name, type=whole, default=value, help=f"{help_text} (default: {value})")
-    learning.add_argument("--minutes", type=float, default=float("inf"),
+    learning.add_argument("--minutes", type=positive, default=float("inf"),
                           help="minutes at most, to which the learning rate is adapted (default: unlimited)")
-    learning.add_argument("--rate", type=float, default=2e-3, help="learning rate (default: 0.002)")
+    learning.add_argument("--rate", type=positive, default=2e-3, help="learning rate (default: 0.002)")
     learning.add_argument("--seed", type=at_least(0), default=0, help="seed of data and training (default: 0)")
     learning.add_argument("--trainer-device", default=None, help="PyTorch's device (default: cuda if there is one)")
     result = flags.add_argument_group("result")
@@ -103,13 +113,18 @@ def write_features(given):
 
 def prompts(given, file, held_out):
     """Prompts of the measurement as flags of `spectr generate`."""
+    if given.prompt_count == 0:
+        return []
     if not given.prompts:
         first = max(len(file) - held_out, len(file) - given.prompt_count)
         openings = [file.opening(index, MOST_PROMPT) for index in range(first, len(file))]
         return [["--tokens", ",".join(map(str, tokens))] for tokens in openings]
     with open(given.prompts, encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines if line.strip()]
-    return [["-p", row.get("prompt") or row["text"]] for row in rows[: given.prompt_count]]
+        rows = [json.loads(line) for line in lines if line.strip()][: given.prompt_count]
+    texts = [isinstance(row, dict) and (row.get("prompt") or row.get("text")) for row in rows]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f'{given.prompts}: has a line without "prompt" and "text"')
+    return [["-p", text] for text in texts]
 
 
 def block_efficiency(given, length, asked):
@@ -158,6 +173,7 @@ def main():
         file = features.FeatureFile(given.features)
         if len(file) < 2:
             raise ValueError(f"{given.features}: has {len(file)} sequences, but training needs 2")
+        asked = prompts(given, file, training.held_out(len(file)))
         settings = argparse.Namespace(**vars(given))
         settings.layers = given.drafter_layers
         drafter = drafters.KINDS[given.kind](target, file.width, settings)
@@ -168,7 +184,6 @@ def main():
     except (ValueError, OSError, RuntimeError) as error:
         fail(str(error).split("\n")[0])
     length = given.block_rows - 1 if given.kind == "dflash" else given.length
-    asked = prompts(given, file, training.held_out(len(file))) if given.prompt_count > 0 else []
     efficiency = block_efficiency(given, length, asked) if asked else []
     report = {"kind": given.kind, "file": given.output, "bytes": os.path.getsize(given.output), "steps": len(losses),
               "losses": losses, "held_out": {"loss": held_out, "acceptance": one, "acceptance_of_drafts": several},
