@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "apps/server/api_error.h"
 #include "tests/server/several_models.h"
 
@@ -126,6 +128,25 @@ TEST(ServedModels, BoundTheRequestsThatWaitForAModel) {
   EXPECT_THROW(models.ask("second", use, {}), ApiError);
   b.reset();
   EXPECT_NO_THROW(models.ask("second", use, {})) << "a client has left";
+}
+
+TEST(ServedModels, StartWithoutAModelThatIsUnloadedBeforeItsTurn) {
+  const SeveralModels several;
+  std::vector<ServiceOptions> offers = several.offers();
+  offers[0].loads_at_start = offers[1].loads_at_start = true;
+  std::promise<void> unloaded;
+  offers[0].engine.costs = [wait = unloaded.get_future().share()](const EngineModels&) {
+    wait.wait();
+    return TestServer::made_up_costs();
+  };
+  ServedModels models(std::move(offers), {});
+  auto started = std::async(std::launch::async, [&models] { return models.load(); });
+  EXPECT_TRUE(comes_true([&] { return models.state("second").status == ModelStatus::loading; }));
+  models.begin_unload("second");
+  unloaded.set_value();
+  EXPECT_TRUE(started.get());
+  EXPECT_EQ(models.state("first").status, ModelStatus::loaded);
+  EXPECT_EQ(models.state("second").status, ModelStatus::unloaded);
 }
 
 TEST(ServedModels, FailToStartIfAModelThatIsLoadedAtStartIsNone) {

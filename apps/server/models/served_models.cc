@@ -85,7 +85,11 @@ Result<void> ServedModels::load() {
     ModelLease lease;  // released without the lock
     Lock lock(mutex_);
     changed_.wait(lock, [&] { return request->lease || request->failure; });
-    if (request->failure) return std::unexpected(*request->failure);
+    if (request->failure) {
+      const bool is_unloaded = several_ && !draining_ && request->failure->code == ErrorCode::cancelled;
+      if (is_unloaded) continue;  // by a client, before its turn
+      return std::unexpected(*request->failure);
+    }
     lease = std::move(request->lease);
   }
   const Lock lock(mutex_);
