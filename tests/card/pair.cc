@@ -3,7 +3,7 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
-#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/decode/costs/measure_costs.h"
 #include "spectr/decode/generate.h"
 #include "spectr/decode/methods.h"
 #include "tests/card/card.h"
