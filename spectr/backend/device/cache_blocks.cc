@@ -93,19 +93,20 @@ void CacheBlocks::grow(CacheId cache, std::int32_t slot) {
 void CacheBlocks::add_blocks() {
   const std::size_t unit = std::max<std::size_t>(block_bytes_, 1), room = device_.info().free_bytes / unit,
                     most = device_.largest_piece() / unit;
-  if (room == 0 || most <= blocks_) throw std::bad_alloc();
+  const bool is_lost = blocks_ > 0 && pool_ == nullptr;  // see replace_pool()
+  if (is_lost || room == 0 || most <= blocks_) throw std::bad_alloc();
   std::size_t more = std::min(std::max<std::size_t>(blocks_ / 2, 4), most - blocks_);
   free_.reserve(blocks_ + more);
   if (blocks_ + more <= room) {
     std::unique_ptr<DeviceMemory> larger = device_.allocate((blocks_ + more) * block_bytes_);
     if (blocks_ > 0) note(device_.copy({larger.get()}, {pool_.get()}, blocks_ * block_bytes_));
     pool_ = std::move(larger);
+    ++times_moved_;
   } else {
     more = replace_pool(std::min(more, std::max<std::size_t>(room / 2, 1)));
   }
   for (std::size_t i = blocks_ + more; i > blocks_; --i) free_.push_back(static_cast<int>(i - 1));
   blocks_ += more;
-  ++times_moved_;
 }
 
 /// Grows the pool by at most `more` blocks where both pools do not fit: the host keeps the contents while the
@@ -133,6 +134,7 @@ std::size_t CacheBlocks::replace_pool(std::size_t more) {
 }
 
 void CacheBlocks::copy(const CacheCopy& copy) {
+  if (blocks_ > 0 && pool_ == nullptr) throw std::bad_alloc();  // see replace_pool()
   note(moves_.make(device_, move()));
   const std::size_t blocks = div_up(copy.slots, slots);
   if (blocks > 0) grow(copy.to, static_cast<std::int32_t>(copy.slots - 1));
