@@ -21,8 +21,11 @@ Result<void> visit_chain(Session& session, std::span<const Token> tokens, std::s
     NodeId node = TokenTree::root;
     for (std::size_t i = begin + 1; i < end; ++i) path.push_back(node = chain.child(node, tokens[i]));
     SPECTR_TRY_VOID(session.score(tokens.first(begin + 1), chain));
-    for (std::size_t i = begin; i < end; ++i)
-      visit(i, session.logits(i == begin ? TokenTree::root : path[i - begin - 1]));
+    for (std::size_t i = begin; i < end; ++i) {
+      const Logits logits = session.logits(i == begin ? TokenTree::root : path[i - begin - 1]);
+      visit(i, logits);
+      SPECTR_TRY_VOID(logits.state());
+    }
     session.keep(path);
     begin = end;
   }
