@@ -71,7 +71,6 @@ class Replay {
   void see(const DraftedPosition& position, const BlockTimes& times);
   /// Reduces the total weight of the positions seen so far to this number of positions, if it is larger.
   /// Requires: a position has been seen.
-  /// Requires: a position has been seen.
   void limit_weight(double positions);
 
   std::span<const DraftSetting> settings() const { return settings_; }
