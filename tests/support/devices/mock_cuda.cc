@@ -188,8 +188,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   check_handle(module);
   const auto kernel = state->kernels.find(name);
   need(kernel != state->kernels.end() && state->images.at(module).contains(entry_of(name)), name);
-  kernel->second.shared_bytes = default_shared_bytes;
-  *function = reinterpret_cast<CUfunction>(&kernel->second);
+  *function = reinterpret_cast<CUfunction>(&state->functions.emplace_back(kernel->second));
   return success;
 }
 CUresult cuFuncGetAttribute(int* value, int attribute, CUfunction) {

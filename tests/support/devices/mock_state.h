@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,6 +32,7 @@ struct MockBlock {
 struct MockState {
   MockCuda::Settings settings;
   std::map<std::string, MockKernel> kernels = mock_kernels();
+  std::deque<MockKernel> functions;  // of modules, each with its own limit of shared memory
   std::map<cuda::CUdeviceptr, MockBlock> blocks;
   std::size_t taken = 0;
   std::set<void*> handles;  // streams, modules, graphs
