@@ -278,8 +278,9 @@ spectr_status spectr_engine_logits(const spectr_engine* engine, const int32_t* t
                                    size_t first, float* logits, spectr_error* error) {
   return guarded(error, [&]() -> Result<void> {
     SPECTR_TRY(const std::span<const Token> list, token_list(engine, tokens, count));
-    SPECTR_TRY_VOID(need(logits, "logits"));
+    if (count == 0) return spectr::error("tokens is empty");
     if (first >= count) return spectr::error("first must be less than {}, got {}", count, first);
+    SPECTR_TRY_VOID(need(logits, "logits"));
     const std::size_t V = spectr_engine_vocabulary(engine);
     return for_each_logits(*engine->engine->models().target, engine->engine->context(), list, first,
                            [&](std::size_t i, const Logits& row) {

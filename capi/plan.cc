@@ -25,7 +25,7 @@ Result<Distribution> distribution(const double* values, std::size_t vocabulary, 
 }
 
 Result<std::span<const Token>> draft_list(const std::int32_t* drafts, std::size_t count) {
-  SPECTR_TRY_VOID(need(drafts, "drafts"));
+  if (count > 0) SPECTR_TRY_VOID(need(drafts, "drafts"));
   return std::span(drafts, count);
 }
 

@@ -4,8 +4,9 @@
  * Every function that can fail returns a status and, if `error` is not NULL, writes a message. Nothing aborts
  * or prints, and there is no global state. Handles are created by *_new, *_load and *_submit, and released by
  * *_free, which take NULL. Functions may be called from several threads, also with the same handle, except
- * for *_free and spectr_completion_next. Arrays are row-major and belong to the caller. Callbacks must not
- * throw and must not free the handle that calls them. include/spectr has the same interface for C++20. */
+ * for *_free, spectr_completion_next and spectr_completion_statistics. Arrays are row-major and belong to the
+ * caller. Callbacks must not throw and must not free the handle that calls them. include/spectr has the same
+ * interface for C++20. */
 #ifndef SPECTR_CAPI_SPECTR_H_
 #define SPECTR_CAPI_SPECTR_H_
 
@@ -321,7 +322,8 @@ spectr_status spectr_completion_next(spectr_completion* completion, uint32_t tim
 spectr_status spectr_completion_wait(spectr_completion* completion, uint32_t timeout_ms, spectr_error* error);
 /* Cancels the completions before their next pass. */
 void spectr_completion_cancel(spectr_completion* completion);
-/* Returns the statistics of a completion as JSON (docs/json.md), or NULL before its last event was taken. */
+/* Returns the statistics of a completion as JSON (docs/json.md), or NULL before its last event was taken. The
+ * string is valid until the handle is released. */
 const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice);
 /* Cancels running completions, waits for them, and releases the handle. */
 void spectr_completion_free(spectr_completion* completion);

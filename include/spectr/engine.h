@@ -177,6 +177,11 @@ class Engine {
 
   /// Returns the target's logits after each of the tokens first … n − 1, [n − first, V].
   Result<std::vector<float>> logits(std::span<const Token> tokens, std::size_t first = 0) const {
+    if (tokens.size() > context()) {
+      return Error{ErrorCode::context_full, "tokens has " + std::to_string(tokens.size()) +
+                                                " entries, but the context holds " +
+                                                std::to_string(context())};
+    }
     const std::size_t rows = first < tokens.size() ? tokens.size() - first : 0;
     return detail::filled(std::vector<float>(rows * vocabulary()), [&](auto& out, spectr_error* error) {
       return spectr_engine_logits(handle_.get(), tokens.data(), tokens.size(), first, out.data(), error);

@@ -1,7 +1,8 @@
 // Exact distributions of methods on small tables, by enumeration of every draft and every choice.
 //
-//     const auto law = spectr::law("block", {.length = 2}, draft, target, {.vocabulary = 3, .horizon =
-//     4}).value(); law.tv_error;  // 0 within rounding if the method is lossless
+//     const spectr::LawRange range{.vocabulary = 3, .horizon = 4};
+//     const auto law = spectr::law("block", {.length = 2}, draft, target, range).value();
+//     law.tv_error;  // 0 within rounding if the method is lossless
 //
 // Errors: bad_input above 1e6 sequences or 5e7 outcomes, and for rows that are not distributions.
 // Threads: the function has no state.

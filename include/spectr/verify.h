@@ -1,9 +1,9 @@
 // Verification of drafts on arrays, for engines that run models of their own.
 //
 //     const auto verifier = spectr::Verifier::create("block").value();
-//     // draft_probs: [n, V], row i is the distribution of draft i. target_probs: [n + 1, V], row 0 after the
-//     sequence. const auto block = verifier.chain(V, draft_tokens, draft_probs, target_probs, {.seed = 1,
-//     .block = step}).value(); block.tokens;  // the accepted drafts, and one more token
+//     const spectr::Stream stream{.seed = 1, .block = step};
+//     const auto block = verifier.chain(V, drafts, draft_probs, target_probs, stream).value();
+//     block.tokens;  // the accepted drafts, and one more token
 //
 // Lossless methods: if the drafts were drawn from their rows, the tokens of all blocks have the target's
 // distribution. Lifetime: the arrays are read during the call. A verifier can be moved, not copied. Errors:

@@ -11,6 +11,7 @@ namespace spectr {
 namespace {
 
 constexpr double max_sequences = 1e6;
+constexpr std::size_t max_horizon = 1000;  // a vocabulary of one token has one sequence of any length
 constexpr double max_outcomes_of_block = 1e6;
 constexpr double max_error_of_sum = 1e-6;
 
@@ -71,8 +72,10 @@ Result<PairDistribution> pair_distribution(std::string_view method, const Method
     return error("horizon: {} tokens of a vocabulary of {} give {:.3g} sequences, at most {:.0f} are allowed",
                  horizon, vocabulary, sequences, max_sequences);
   }
+  if (horizon > max_horizon) return error("horizon must be at most {}, got {}", max_horizon, horizon);
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
-  const std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule->models.max, 1), &model_of(draft));
+  const std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule->models.max, 1),
+                                                 &model_of(draft));
   SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
   SPECTR_TRY(Models models, Models::start(model_of(target), drafts, warp, 0, decoder.max_nodes(horizon)));
 

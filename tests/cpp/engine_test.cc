@@ -163,7 +163,13 @@ TEST(CppEngine, PerplexityIsThatOfTheLogits) {
   EXPECT_NEAR(std::log(perplexity), loss / static_cast<double>(tokens.size() - 1), 1e-5);
   const auto last = engine().logits(tokens, tokens.size() - 1).value();
   EXPECT_EQ(last, std::vector<float>(logits.end() - static_cast<std::ptrdiff_t>(V), logits.end()));
-  EXPECT_FALSE(engine().logits(tokens, tokens.size()).has_value());
+  const auto after = engine().logits(tokens, tokens.size());
+  ASSERT_FALSE(after);
+  EXPECT_THAT(after.error().message, HasSubstr("first must be less than"));
+  EXPECT_THAT(engine().logits({}).error().message, HasSubstr("tokens is empty"));
+  const auto long_text = engine().logits(std::vector<Token>(engine().context() + 1, tokens[0]));
+  ASSERT_FALSE(long_text);
+  EXPECT_EQ(long_text.error().code, ErrorCode::context_full);
   EXPECT_FALSE(engine().perplexity(std::vector<Token>{1}).has_value());
 }
 

@@ -150,6 +150,7 @@ TEST(CppPlan, RefusesBadArgumentsByName) {
                "drafts[1] must lie in [0, 2], got 3");
   expect_error(plan.conditional(std::array<Token, 1>{0}), ErrorCode::bad_input,
                "drafts must have 2 tokens, got 1");
+  expect_error(plan.select({}, {}), ErrorCode::bad_input, "drafts must have 2 tokens, got 0");
 }
 
 TEST(CppPlan, MovesAndLeavesNothingBehind) {

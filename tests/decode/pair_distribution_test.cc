@@ -74,6 +74,10 @@ TEST(PairDistribution, RefusesWhatCannotBeEnumerated) {
   EXPECT_THAT(refusal("block", 0, 0), HasSubstr("horizon must be at least 1"));
   EXPECT_THAT(refusal("block", 2, 2), HasSubstr("start must be a token below 2"));
   EXPECT_THAT(refusal("nonsense", 2, 0), HasSubstr("there is no method 'nonsense'"));
+  const TableModel certain = value_of(table_of_steps("draft", 1, std::vector<double>{1.0}));
+  const auto endless =
+      pair_distribution("block", options_of(1, 2), certain, certain, std::size_t{1} << 60, 0);
+  EXPECT_THAT(endless.error().message, HasSubstr("horizon must be at most 1000"));
 }
 
 }  // namespace
