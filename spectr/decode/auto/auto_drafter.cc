@@ -19,7 +19,9 @@ std::size_t levels(const TokenTree& tree) {
 }  // namespace
 
 AutoDrafter::AutoDrafter(std::shared_ptr<const Costs> costs, const AutoParams& params)
-    : costs_(std::move(costs)), params_(params), budget_(params) {}
+    : costs_(std::move(costs)), params_(params), budget_(params) {
+  recent_.reserve(AutoParams::look_positions);
+}
 
 Result<void> AutoDrafter::check(const Models& models) const {
   if (models.drafts.size() == costs_->drafts.size()) return {};

@@ -39,6 +39,7 @@ DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params, cons
       model_(model),
       replay_(families(forecast.sequences_differ()), AutoParams::min_reaches, params.memory),
       times_(forecast.times_of(forecast.costs().drafts[model])) {
+  latest_.reserve(kept_positions);
   for (const LearnedPosition& position : learned ? *learned : guessed_positions())
     replay_.see(position_of(position), times_);
   if (!learned) replay_.limit_weight(params.guess_weight);
