@@ -35,7 +35,8 @@ async function fetchObject(path, key) {
 
 /**
  * Fetches the server's properties, or those of one of its models if it has several, which it then loads: `wanted`, or
- * else one that is loaded. `models` are their names, if there are several. Throws a Failure, see fetchObject.
+ * else one that is loaded, or one whose loading has not failed. `models` are their names, if there are several. Throws a
+ * Failure, see fetchObject.
  */
 export async function fetchProps(key, wanted) {
   const props = await fetchObject("props", key);
@@ -44,6 +45,7 @@ export async function fetchProps(key, wanted) {
   const chosen =
     data.find((model) => model.id === wanted) ??
     data.find((model) => model.status.value === "loaded") ??
+    data.find((model) => !model.status.failed) ??
     data[0];
   const own = await fetchObject(`props?autoload=true&model=${encodeURIComponent(chosen.id)}`, key);
   return { ...own, models: data.map((model) => model.id) };
