@@ -255,9 +255,10 @@ Result<void> CompletionSlot::score_prompt(const CompletionJob& job, Session& tar
   const auto add = [&](std::size_t i, const Logits& logits) {
     PromptScore score{-negative_log_likelihood(logits, prompt[i]), {}};
     if (alternatives > 0) {
-      for (const Likelihood& other : likeliest(logits, alternatives))
+      for (const Likelihood& other : likeliest(logits, alternatives)) {
         score.alternatives.push_back(
             {other.token, models_.tokenizer->piece(other.token), other.log_probability});
+      }
     }
     event.delta.prompt.push_back(std::move(score));
   };

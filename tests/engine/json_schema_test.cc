@@ -181,15 +181,17 @@ TEST(JsonSchemas, OfHostileSizeAreRefusedSoon) {
   const Json text = {{"type", "string"}};
   Json chain = {{"d5000", text}}, loop = Json::object(), branches = Json::array(), numbers = Json::array();
   for (int i = 0; i < 5000; ++i) chain[fmt::format("d{}", i)] = {{"$ref", fmt::format("#/$defs/d{}", i + 1)}};
-  for (int i = 0; i < 2000; ++i)
+  for (int i = 0; i < 2000; ++i) {
     loop[fmt::format("d{}", i)] = {
         {"type", "object"},
         {"required", {"a"}},
         {"properties", {{"a", {{"$ref", fmt::format("#/$defs/d{}", (i + 1) % 2000)}}}}}};
+  }
   for (int i = 0; i < 4000; ++i) branches.push_back({{"const", i}});
-  for (int i = 0; i < 3000; ++i)
+  for (int i = 0; i < 3000; ++i) {
     numbers.push_back(
         {{"type", "integer"}, {"minimum", -123456789012345 + i}, {"maximum", 987654321098765 - i}});
+  }
   const std::pair<Json, const char*> cases[] = {
       {{{"$ref", "#/$defs/d0"}, {"$defs", chain}}, "begins a chain of more than 100 references"},
       {{{"$ref", "#/$defs/d0"}, {"$defs", loop}}, "no finite value fits"},
@@ -220,9 +222,9 @@ TEST(JsonSchemas, ThatGrowWithoutBoundAreRefusedSoon) {
   std::string groups = "()", bars = std::string(100'000, '|'),
               letters = "[" + std::string(100'000, 'a') + "]";
   for (int i = 0; i < 40; ++i) {
-    groups = "(" + groups + "{2,})";
-    bars = "(" + bars + "){2,}";
-    letters = "(" + letters + "){2,}";
+    groups = fmt::format("({}{{2,}})", groups);
+    bars = fmt::format("({}){{2,}}", bars);
+    letters = fmt::format("({}){{2,}}", letters);
   }
   Json loop = Json::object(), types = Json::array(), few = Json::array(), many = Json::array();
   for (int i = 0; i < 7000; ++i)
@@ -295,10 +297,13 @@ TEST(JsonSchemas, ThatAreMalformedAreRefusedWithoutAnException) {
                               "$ref",
                               "$defs",
                               "multipleOf",
-                              "unevaluatedProperties"})
-    for (const char* value : {"null", "true", "-1", "1.5", "\"é\"", "[]", "[0]", "[[]]", "{}", R"({"a":0})"})
+                              "unevaluatedProperties"}) {
+    for (const char* value :
+         {"null", "true", "-1", "1.5", "\"é\"", "[]", "[0]", "[[]]", "{}", R"({"a":0})"}) {
       for (const char* rest : {"", R"(, "type": "object", "required": ["a"])", R"(, "type": "array")"})
         EXPECT_NO_THROW((void)exact_json_schema(fmt::format(R"({{"{}": {}{}}})", keyword, value, rest), "s"));
+    }
+  }
 }
 
 TEST(JsonSchemas, AreCheckedWhereTheyAreCompiled) {

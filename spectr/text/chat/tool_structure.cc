@@ -111,7 +111,7 @@ class StructureWriter {
 
   /// Returns the structure of an answer that must call.
   Structure required() const {
-    const Structure called = in_order({space(), from_lead(form_.lead)});
+    Structure called = in_order({space(), from_lead(form_.lead)});
     if (rule_.content.empty()) return called;
     return one_of({called, Structure::parse(rule_.content)});
   }
@@ -205,9 +205,10 @@ class StructureWriter {
       }
     }
     for (const ToolSchema& name : required) {
-      if (name.is_string() && !properties.contains(name.get<std::string>()))
+      if (name.is_string() && !properties.contains(name.get<std::string>())) {
         return error("'{}': '{}' in 'required' at '/' is not among 'properties'", tool.field,
                      escape(name.get<std::string>(), max_key));
+      }
     }
     return form_.kind == FormKind::tagged ? in_order_or_nothing(std::move(needed))
                                           : separated(std::move(needed), std::move(others));
