@@ -40,7 +40,8 @@ using namespace spectr::capi;
 constexpr std::size_t max_list = 1 << 20;  // maximum number of entries of a caller's list
 
 /// Fails if a list is missing or too long.
-Result<void> need_list(const void* list, std::size_t count, std::string_view name) {
+template <class T>
+Result<void> need_list(const T* list, std::size_t count, std::string_view name) {
   if (count > max_list) return error("{} has {} entries, at most {} are allowed", name, count, max_list);
   return count > 0 ? need(list, name) : Result<void>{};
 }

@@ -54,7 +54,8 @@ spectr_status guarded(spectr_error* out, Body&& body) noexcept {
 }
 
 /// Fails if an argument is NULL.
-inline Result<void> need(const void* argument, std::string_view name) {
+template <class T>
+Result<void> need(const T* argument, std::string_view name) {
   if (argument == nullptr) return error("{} is NULL", name);
   return {};
 }

@@ -53,9 +53,10 @@ std::string text_of_parts(const JsonInput& content) {
       type = fields.string("type");
       more = fields.string("text");
     }
-    if (type != "text" || !more)
+    if (type != "text" || !more) {
       throw ApiError::invalid(
           fmt::format("'input.content' must hold parts of type text, got {}", shown(part)));
+    }
     text += *more;
   }
   return text;

@@ -35,7 +35,7 @@ class RandomDrafter {
   }
 
   template <class T>
-  RandomDrafter& set(const std::string& key, T value) {
+  RandomDrafter& set(const std::string& key, const T& value) {
     file.set(prefix_ + key, value);
     return *this;
   }
@@ -45,9 +45,10 @@ class RandomDrafter {
     std::size_t size = 1;
     for (const std::uint64_t extent : shape) size *= extent;
     std::vector<float> numbers;
-    for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t i = 0; i < size; ++i) {
       numbers.push_back(
           static_cast<float>(center + spread * (static_cast<double>(next_()) / 2147483648.0 - 1)));
+    }
     file.tensor({.name = name, .shape = std::move(shape), .numbers = std::move(numbers)});
   }
   void norm(const std::string& name, std::size_t size) { tensor(name, {size}, 1.0, 0.3); }

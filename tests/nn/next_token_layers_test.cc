@@ -109,9 +109,10 @@ class NextTokenLayers : public testing::TestWithParam<Family> {
     recurrent.front() = true;
     set_blocks(file, GetParam(), recurrent);
     file.set(GetParam().architecture + ".nextn_predict_layers", 1U);
-    for (const GgufTensor& tensor : base_.tensors())
+    for (const GgufTensor& tensor : base_.tensors()) {
       if (is_whole || !tensor.name.starts_with("blk."))
         file.tensor(written(tensor, std::string(tensor.name)));
+    }
     const std::string own = "blk." + std::to_string(blocks) + ".";
     add_block(file, own);
     file.tensor({.name = own + "nextn.eh_proj.weight", .shape = {2 * n, n}, .numbers = projection_});

@@ -207,9 +207,10 @@ void write_features(const FeatureFlags& flags) {
   options.load.taps.source = "--layers";
   const EngineModels models = need(EngineModels::load(options));
   const Transformer& target = *models.target;
-  if (flags.length > target.context())
+  if (flags.length > target.context()) {
     throw Failure(Status::usage, fmt::format("-n: {} tokens, but the context of {} holds {}", flags.length,
                                              flags.model.model, target.context()));
+  }
   FeatureFlags settings = flags;
   settings.top = std::min(flags.top, target.vocabulary());
   const auto pieces = pieces_of(settings, *models.tokenizer);

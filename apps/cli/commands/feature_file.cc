@@ -51,10 +51,11 @@ FeatureFile::FeatureFile(std::string path, const Json& header)
     std::string found(begin.size(), '\0');
     std::ifstream in(path_, std::ios::binary);
     in.read(found.data(), static_cast<std::streamsize>(found.size()));
-    if (!in || found != begin)
+    if (!in || found != begin) {
       throw Failure(
           Status::usage,
           fmt::format("{}: has other settings or another target; remove it or name another file", path_));
+    }
     find_end(begin.size());
     out_.open(path_, std::ios::binary | std::ios::app);
   } else {

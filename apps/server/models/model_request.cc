@@ -80,9 +80,10 @@ class WaitingReply final : public http::Reply {
 };
 
 void check_several(const ServedModels& models) {
-  if (!models.several())
+  if (!models.several()) {
     throw ApiError::not_supported(
         "the server has one model; start it with --models-dir or --models-preset for several");
+  }
 }
 
 }  // namespace

@@ -364,7 +364,7 @@ ModelState ServedModels::state_of(Model& model) {
   return state;
 }
 
-void ServedModels::fail(Requests requests, const Error& failure) {
+void ServedModels::fail(const Requests& requests, const Error& failure) {
   {
     const Lock lock(mutex_);
     for (const auto& request : requests) request->failure = failure;

@@ -144,7 +144,7 @@ class ServedModels {
 
   void work(const std::stop_token& stop);
   /// Ends the wait of all requests for a model by an error.
-  void fail(std::vector<std::shared_ptr<WaitingRequest>> requests, const Error& failure);
+  void fail(const std::vector<std::shared_ptr<WaitingRequest>>& requests, const Error& failure);
   std::vector<ModelLease> loaded();
 
   const bool several_;

@@ -241,9 +241,10 @@ Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(blocks_.state());
   SPECTR_TRY_VOID(states_.state());
   if (std::exchange(records_, false)) {
-    if (recordings_.size() >= most_recordings)
+    if (recordings_.size() >= most_recordings) {
       recordings_.erase(
           std::ranges::min_element(recordings_, {}, [](const auto& one) { return one.second.last_used; }));
+    }
     SPECTR_TRY(std::unique_ptr<Recording> recording, device_->record(calls_));
     recordings_[shape_].recording = std::move(recording);
   }

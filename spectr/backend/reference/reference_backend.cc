@@ -256,9 +256,10 @@ class ReferenceOps final : public Ops {
 
   void load_features() override {
     const std::size_t cols = batch_->features.size() / batch_->rows();
-    for (std::size_t r = 0; r < batch_->rows(); ++r)
+    for (std::size_t r = 0; r < batch_->rows(); ++r) {
       for (std::size_t j = 0; j < cols; ++j)
         row(Buffer::features, r)[j] = Number(batch_->features[r * cols + j]);
+    }
   }
 
   void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override {

@@ -92,8 +92,8 @@ class Compiler final : public GrammarCompiler {
     try {
       const xgrammar_log::Warnings warnings;
       const xgrammar_limit::TimeLimit limit(compile_time);
-      const auto grammar = std::make_shared<const Grammar>(Grammar{compiled(constraint)});
-      if (const std::string first = warnings.first(); !first.empty())
+      auto grammar = std::make_shared<const Grammar>(Grammar{compiled(constraint)});
+      if (const std::string& first = warnings.first(); !first.empty())
         return error("'{}': {}", constraint.field, shown_reason(first));
       return grammar;
     } catch (const xgrammar_limit::LimitExceeded&) {
@@ -253,19 +253,22 @@ class GrammarRule final : public LogitRule {
     if (const int kept = std::popcount(allowed); kept <= few) {
       std::array<double, few> values{};
       int count = 0;
-      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1) {
         if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
           values[static_cast<std::size_t>(count++)] = logits[i];
+      }
       std::ranges::fill(logits, forbidden);
       count = 0;
-      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1)
+      for (std::uint32_t rest = allowed; rest != 0; rest &= rest - 1) {
         if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
           logits[i] = values[static_cast<std::size_t>(count++)];
+      }
       return;
     }
-    for (std::uint32_t rest = ~allowed; rest != 0; rest &= rest - 1)
+    for (std::uint32_t rest = ~allowed; rest != 0; rest &= rest - 1) {
       if (const auto i = static_cast<std::size_t>(std::countr_zero(rest)); i < logits.size())
         logits[i] = forbidden;
+    }
   }
 
   static constexpr std::size_t word_bits = 32;  // of allowed_

@@ -26,7 +26,7 @@ void GrammarTriggers::Free::operator()(pcre2_real_code_8* code) const {
 
 Result<std::shared_ptr<const GrammarTriggers>> GrammarTriggers::make(std::span<const GrammarTrigger> triggers,
                                                                      std::string_view field) {
-  const std::shared_ptr<GrammarTriggers> made(new GrammarTriggers);
+  std::shared_ptr<GrammarTriggers> made(new GrammarTriggers);
   for (std::size_t i = 0; i < triggers.size(); ++i) {
     const GrammarTrigger& trigger = triggers[i];
     if (trigger.kind == GrammarTrigger::Kind::token) {

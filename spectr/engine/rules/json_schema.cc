@@ -62,9 +62,10 @@ class Checker {
     SPECTR_TRY_VOID(visit({.schema = &schema}, 0));
     References references;
     SPECTR_TRY_VOID(follow_references(schema, references));
-    if (const auto endless = endless_schema(schemas_, references))
+    if (const auto endless = endless_schema(schemas_, references)) {
       return error("'{}': no finite value fits the schema at '{}', which needs itself", field_,
                    place_of(*endless));
+    }
     for (std::size_t i = 0; i < schemas_.size(); ++i) {
       std::size_t links = 0;
       for (auto next = references.find(schemas_[i].schema); next != references.end();
@@ -112,13 +113,15 @@ class Checker {
       const auto& text = reference->get_ref<const std::string&>();
       if (!text.starts_with('#')) return refuse("$ref", i, "must refer to the schema itself (#…)");
       const auto target = known.find(referred_part(root, text));
-      if (target == known.end())
+      if (target == known.end()) {
         return refuse("$ref", i,
                       fmt::format("refers to '{}', which is not a schema of it", escape(text, max_shown)));
+      }
       // It is compiled as anyOf, so that the reference would lead nowhere.
-      for (std::size_t part = target->second; part != 0; part = schemas_[part].parent)
+      for (std::size_t part = target->second; part != 0; part = schemas_[part].parent) {
         if (schemas_[part].keyword == "oneOf")
           return refuse("$ref", i, "refers to a part of a 'oneOf', which is not supported: use '$defs'");
+      }
       references.emplace(schemas_[i].schema, target->first);
     }
     return {};
@@ -156,11 +159,13 @@ class Checker {
   Result<void> check_object(const Schema& schema, std::size_t at) const {
     if (const Schema* properties = member(schema, "properties");
         properties != nullptr && properties->is_object()) {
-      for (const auto& [name, one] : properties->items())
-        if (name.size() > max_name)
+      for (const auto& [name, one] : properties->items()) {
+        if (name.size() > max_name) {
           return refuse(
               "properties", at,
               fmt::format("has a name of {} bytes, at most {} are supported", name.size(), max_name));
+        }
+      }
     }
     const Schema *others = member(schema, "additionalProperties"), *names = member(schema, "propertyNames");
     const bool is_closed = others != nullptr && *others == false;
@@ -176,10 +181,11 @@ class Checker {
       return refuse("propertyNames", at, "must be a schema of the type string");
     // An additional name may be repeated, but counts once.
     const Schema* least = member(schema, "minProperties");
-    if (least != nullptr && (!is_closed || patterns != nullptr) && *least != 0 && *least != 1)
+    if (least != nullptr && (!is_closed || patterns != nullptr) && *least != 0 && *least != 1) {
       return refuse(
           "minProperties", at,
           "is supported up to the required properties, next to 'additionalProperties': false, or as 1");
+    }
     return {};
   }
 
@@ -199,13 +205,15 @@ class Checker {
     const auto decides =
         std::ranges::find_if(whole_keywords, [&](std::string_view name) { return schema.contains(name); });
     if (decides == std::end(whole_keywords)) return check_type(schema, at);
-    for (const std::string_view name : whole_keywords)
+    for (const std::string_view name : whole_keywords) {
       if (name != *decides && schema.contains(name))
         return refuse(name, at, fmt::format("next to '{}' is not supported", *decides));
+    }
     for (const auto& names : assertions) {
-      for (const std::string_view name : names)
+      for (const std::string_view name : names) {
         if (schema.contains(name))
           return refuse(name, at, fmt::format("next to '{}' is not supported", *decides));
+      }
     }
     const Schema* branches = member(schema, *decides);
     if (!schema.contains("type") || *decides == "const" || *decides == "enum") return {};
@@ -236,9 +244,10 @@ class Checker {
     for (std::size_t i = 0; i < branches->size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (exclude_each_other((*branches)[i], (*branches)[j], comparisons_)) continue;
-        if (comparisons_ == 0)
+        if (comparisons_ == 0) {
           return refuse("oneOf", at,
                         fmt::format("makes more than {} comparisons: use 'anyOf'", max_comparisons));
+        }
         return refuse("oneOf", at, "has schemas that may fit the same value: use 'anyOf'");
       }
     }

@@ -74,16 +74,18 @@ const Schema* referred_part(const Schema& root, const std::string& reference);
 /// True if a value has one of the schema's types, or the schema names none.
 template <class Json>
 bool is_of_type(const Json& value, const Json& type) {
-  if (type.is_array())
+  if (type.is_array()) {
     return std::any_of(type.begin(), type.end(),
                        [&value](const Json& one) { return is_of_type(value, one); });
+  }
   if (!type.is_string()) return true;
   const auto& name = type.template get_ref<const std::string&>();
   if (name == "number") return value.is_number();
-  if (name == "integer")
+  if (name == "integer") {
     return value.is_number_integer() ||
            (value.is_number_float() &&
             value.template get<double>() == std::floor(value.template get<double>()));
+  }
   return name == value.type_name();
 }
 

@@ -47,9 +47,10 @@ class Rewriter {
 
   Result<void> rewrite(Ordered& schema) {
     if (!schema.is_object()) return {};
-    for (const std::string_view name : schemas_by_name)
+    for (const std::string_view name : schemas_by_name) {
       if (const Ordered* all = member(schema, name); all != nullptr && !all->is_object())
         return error("'{}': '{}' must be an object", field_, name);
+    }
     SPECTR_TRY_VOID(drop_repeated_types(schema));
     if (const Ordered* format = member(schema, "format");
         format != nullptr && !(format->is_string() && is_known_format(format->get_ref<const std::string&>())))
@@ -125,9 +126,10 @@ class Rewriter {
   Result<void> list_properties(Ordered& schema, const std::vector<std::string>& names) {
     const Ordered* others = member(schema, "additionalProperties");
     const Ordered other = others != nullptr ? *others : Ordered(true);
-    if (other == false || schema.contains("patternProperties") || schema.contains("propertyNames"))
+    if (other == false || schema.contains("patternProperties") || schema.contains("propertyNames")) {
       return error("'{}': 'required' names '{}', which is not among the 'properties'", field_,
                    escape(names.front(), 100));
+    }
     // The copies are rewritten in turn, so that nested ones are taken from the budget again.
     SPECTR_TRY_VOID(grow(names.size() * size_of(other)));
     Ordered& properties = schema["properties"];
@@ -156,9 +158,10 @@ class Rewriter {
     Ordered* format = member(schema, "format");
     Ordered* pattern = member(schema, "pattern");
     if (format != nullptr) {
-      for (const char* other : {"pattern", "minLength", "maxLength"})
+      for (const char* other : {"pattern", "minLength", "maxLength"}) {
         if (schema.contains(other))
           return error("'{}': '{}' next to 'format' is not supported", field_, other);
+      }
     }
     if (style_ == SchemaStyle::tags) return {};
     if (format != nullptr) {
@@ -169,9 +172,10 @@ class Rewriter {
       }
     }
     if (pattern != nullptr && pattern->is_string()) {
-      for (const char* other : {"minLength", "maxLength"})
+      for (const char* other : {"minLength", "maxLength"}) {
         if (schema.contains(other))
           return error("'{}': '{}' next to 'pattern' is not supported", field_, other);
+      }
       SPECTR_TRY(*pattern, whole(pattern->get_ref<const std::string&>()));
     }
     Ordered* by_pattern = member(schema, "patternProperties");
@@ -187,9 +191,10 @@ class Rewriter {
 
   Result<std::string> whole(const std::string& pattern) {
     const auto made = whole_pattern(pattern);
-    if (!made)
+    if (!made) {
       return error("'{}': the pattern '{}' {}, which is not supported", field_, escape(pattern, 100),
                    made.error());
+    }
     SPECTR_TRY_VOID(grow(made->size()));
     return *made;
   }

@@ -187,9 +187,10 @@ const GgufTensor* ArchReader::tensor_or_absent(std::string_view name, std::size_
   const GgufTensor* tensor = file_.tensor(name);
   if (tensor != nullptr || !lacks_own_blocks_) return tensor;
   for (std::size_t i = 0; i < own_layers_; ++i) {
-    if (name.starts_with(fmt::format("blk.{}.", i)))
+    if (name.starts_with(fmt::format("blk.{}.", i))) {
       return &absent_.emplace_back(
           GgufTensor{"", static_cast<std::uint32_t>(TensorType::f32), {cols, rows, 1, 1}, {}});
+    }
   }
   return nullptr;
 }

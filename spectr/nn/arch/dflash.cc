@@ -44,9 +44,10 @@ Result<BlockSpec> block_keys(ArchReader& in) {
   if (block.rows < 2)
     return error("{}: {} is {}, but must be 2 or more", in.file().name(), in.key("block_size"), block.rows);
   SPECTR_TRY(const std::uint64_t mask, in.file().integer(mask_key));
-  if (mask >= in.spec().vocabulary)
+  if (mask >= in.spec().vocabulary) {
     return error("{}: {} is {}, outside the target's vocabulary of {}", in.file().name(), mask_key, mask,
                  in.spec().vocabulary);
+  }
   block.mask = static_cast<Token>(mask);
   SPECTR_TRY(block.causal, in.boolean("attention.causal", false));
   return block;
@@ -56,9 +57,10 @@ Result<BlockKeys> layer_keys(ArchReader& in) {
   BlockKeys keys{};
   ModelSpec& spec = in.spec();
   SPECTR_TRY(keys.windows, window_keys(in, {0, 1, {}}));
-  if (keys.windows.window > 0 && keys.windows.pattern.empty())
+  if (keys.windows.window > 0 && keys.windows.pattern.empty()) {
     return error("{}: {} is {}, but {}, an array, is missing", spec.file, in.key("attention.sliding_window"),
                  keys.windows.window, in.key("attention.sliding_window_pattern"));
+  }
   SPECTR_TRY(keys.activation, activation_key(in));
   SPECTR_TRY(keys.attention_scale, in.real("attention.scale", 1e-6, 1e6, 0));
   SPECTR_TRY(spec.embed.scale, in.real("embedding_scale", 1e-6, 1e6, 1));
@@ -75,9 +77,10 @@ Result<BlockKeys> layer_keys(ArchReader& in) {
   in.ignore({"rope.dimension_sections"});  // for images; in text, all sections share one position
   SPECTR_TRY(keys.decoder, decoder_keys(in, block_rms, {.reads_causal = true}));
   SPECTR_TRY(keys.rotation, rope_keys(in, keys.decoder.head_dim));
-  if (keys.conv_kernel > 0 && (keys.conv_group == 0 || spec.width % keys.conv_group != 0))
+  if (keys.conv_kernel > 0 && (keys.conv_group == 0 || spec.width % keys.conv_group != 0)) {
     return error("{}: {} is {}, which does not divide {}, which is {}", spec.file, in.key("conv_group_size"),
                  keys.conv_group, in.key("embedding_length"), spec.width);
+  }
   return keys;
 }
 
@@ -166,9 +169,10 @@ Result<void> read_dflash(ArchReader& in, const ModelSpec& target, DrafterSpec& d
   SPECTR_TRY(const BlockKeys keys, layer_keys(in));
   SPECTR_TRY(const TransitionKeys transitions, transition_keys(in));
   SPECTR_TRY_VOID(in.end_of_keys());
-  if (spec.width != target.width)
+  if (spec.width != target.width) {
     return error("{}: {} is {}, but the target {} has {}", spec.file, in.key("embedding_length"), spec.width,
                  target.file, target.width);
+  }
 
   SPECTR_TRY_VOID(drafter_embedding(in, target));
   FusionSpec& fusion = spec.fusion.emplace();

@@ -13,9 +13,10 @@ Result<void> assistant_keys(ArchReader& in, const ModelSpec& target) {
   SPECTR_TRY_VOID(same_as_target(in, "embedding_length_out", target.width, "the width", target));
   constexpr std::string_view further = "nextn_predict_layers";
   SPECTR_TRY(const std::size_t layers, in.count(further, 512, spec.layers.size()));
-  if (layers != spec.layers.size())
+  if (layers != spec.layers.size()) {
     return error("{}: {} is {}, but {} is {}; both must be equal", spec.file, in.key(further), layers,
                  in.key("block_count"), spec.layers.size());
+  }
   in.ignore({"attention.shared_kv_layers"});  // all layers read the target's
   SPECTR_TRY_VOID(in.neutral("embedding_length_per_layer_input", 0));
   in.leave_out("final_logit_softcapping");
@@ -29,20 +30,22 @@ Result<void> read_target_cache(ArchReader& in, const Gemma4& gemma, const ModelS
   AttentionSpec& a = *in.spec().layers[layer].attention();
   const bool slides = gemma.windows.slides(layer);
   const std::size_t before_end = slides ? 2 : 1;
-  if (target.layers.size() < before_end)
+  if (target.layers.size() < before_end) {
     return error(
         "{}: layer {} reads the keys and values of the target's layer before the last, but the "
         "target {} has 1 layer",
         in.file().name(), layer, target.file);
+  }
   std::size_t source = target.layers.size() - before_end;
   const AttentionSpec* found = target.layers[source].attention();
   if (found != nullptr && found->kv_from) {
     source = *found->kv_from;
     found = target.layers[source].attention();
   }
-  if (found == nullptr || found->latent)
+  if (found == nullptr || found->latent) {
     return error("{}: layer {} reads the keys and values of layer {} of the target {}, which has none",
                  in.file().name(), layer, target.layers.size() - before_end, target.file);
+  }
   const auto differs = [&](std::string_view key, std::size_t own, std::size_t of_target) {
     return error("{}: {} is {} in layer {}, but {} in layer {} of the target {}, whose keys it reads",
                  in.file().name(), in.key(key), own, layer, of_target, source, target.file);
@@ -70,9 +73,10 @@ Result<void> read_gemma4_assistant(ArchReader& in, const ModelSpec& target, Draf
   ModelSpec& spec = drafter.model;
   SPECTR_TRY_VOID(assistant_keys(in, target));
   SPECTR_TRY(Gemma4 gemma, gemma4_keys(in));
-  if (gemma.windows.window == 1)
+  if (gemma.windows.window == 1) {
     return error("{}: {} is 1, but must be 2 or more: rows attend to earlier tokens only", spec.file,
                  in.key("attention.sliding_window"));
+  }
   SPECTR_TRY_VOID(in.end_of_keys());
 
   spec.embed.tokens = weight_of_target(spec, target, target.embed.tokens);

@@ -62,18 +62,20 @@ Result<TapSettings> next_token_taps(const Gguf& file) {
   SPECTR_TRY(const std::string further_key, architecture_key(file, "nextn_predict_layers"));
   SPECTR_TRY(const std::uint64_t blocks, file.integer(blocks_key));
   SPECTR_TRY(const std::uint64_t further, file.integer(further_key));
-  if (further != 1 || blocks < 2)
+  if (further != 1 || blocks < 2) {
     return error(ErrorCode::unsupported, "{}: {} is {} of {} blocks, but one layer is supported", file.name(),
                  further_key, further, blocks);
+  }
   return TapSettings{{{static_cast<std::size_t>(blocks - further), true}},
                      fmt::format("{}: {}", file.name(), further_key)};
 }
 
 /// Fails if the layer, which may be in a file of its own, was made for another model than the target.
 Result<void> is_layer_of(const ModelSpec& drafter, const TapSettings& taps, const ModelSpec& target) {
-  if (drafter.architecture != target.architecture)
+  if (drafter.architecture != target.architecture) {
     return error("{}: general.architecture is {}, but that of the target {} is {}", drafter.file,
                  drafter.architecture, target.file, target.architecture);
+  }
   const auto differs = [&](std::string_view what, std::size_t own, std::size_t of_target) -> Result<void> {
     if (own == of_target) return {};
     return error("{}: {} is {}, but the target {} has {}", drafter.file, what, own, target.file, of_target);

@@ -35,12 +35,14 @@ Result<std::vector<Token>> head_tokens(ArchReader& in, std::size_t rows) {
   for (std::size_t row = 0; row < rows; ++row) {
     std::int64_t token = 0;
     std::memcpy(&token, tensor.bytes.data() + row * sizeof token, sizeof token);
-    if (token < 0 || std::cmp_greater_equal(token, spec.vocabulary))
+    if (token < 0 || std::cmp_greater_equal(token, spec.vocabulary)) {
       return error("{}: tensor {} is {} in row {}, outside the target's vocabulary of {}", spec.file, name,
                    token, row, spec.vocabulary);
-    if (seen[static_cast<std::size_t>(token)])
+    }
+    if (seen[static_cast<std::size_t>(token)]) {
       return error("{}: tensor {} is {} in row {}, which an earlier row has, too", spec.file, name, token,
                    row);
+    }
     seen[static_cast<std::size_t>(token)] = true;
     tokens.push_back(static_cast<Token>(token));
   }
@@ -127,10 +129,11 @@ Result<void> drafter_head(ArchReader& in, const ModelSpec& target, bool may_be_t
 Result<void> read_scale(ArchReader& in, const std::string& prefix, LinearSpec& linear) {
   SPECTR_TRY(const auto scale, in.numbers(prefix + ".scale", 1));
   if (scale.empty()) return {};
-  if (linear.bias)
+  if (linear.bias) {
     return error(ErrorCode::unsupported,
                  "{}: tensors {}.scale and {}.bias are there, of which one is supported", in.file().name(),
                  prefix, prefix);
+  }
   linear.scale = scale.front();
   return {};
 }

@@ -36,9 +36,10 @@ bool is_trained_drafter(const Gguf& file) {
 Result<TapSettings> taps_of(const Gguf& file) {
   const DrafterFamily* family = family_of(file);
   if (family == nullptr) return next_token_taps(file);
-  if (!family->lists_layers)
+  if (!family->lists_layers) {
     return TapSettings{{{0, true}},
                        fmt::format("{}: general.architecture is {}", file.name(), family->architecture)};
+  }
   SPECTR_TRY(auto taps, target_taps(file, family->architecture));
   return TapSettings{std::move(taps), fmt::format("{}: {}.target_layers", file.name(), family->architecture)};
 }

@@ -36,11 +36,12 @@ Result<std::unique_ptr<TrainedDrafter>> TrainedDrafter::load(Gguf file, const Tr
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(spec->model, kv));
     std::unique_ptr<TrainedDrafter> drafter(
         new TrainedDrafter(std::move(file), std::move(spec), target, std::move(backend), std::move(ops)));
-    if (drafter->reads_target_cache() && !target.share_caches(*drafter->ops_))
+    if (drafter->reads_target_cache() && !target.share_caches(*drafter->ops_)) {
       return error(ErrorCode::unsupported,
                    "{}: a drafter of type {} reads the keys and values of the target {}, but runs on another "
                    "backend",
                    name, drafter->spec_->kind, target.file().name());
+    }
     const Gguf* const files[] = {&drafter->file_, &target.file()};
     drafter->copies_ = upload_weights(files, drafter->spec_->model, *drafter->ops_, pool);
     SPECTR_TRY_VOID(drafter->load_markov(pool));
@@ -78,9 +79,10 @@ Result<std::unique_ptr<DrafterSession>> TrainedDrafter::follow(Session& target,
   if (complete.context == 0) complete.context = target.context();
   complete.nodes = std::max<std::size_t>(complete.nodes, 1);
   SPECTR_CHECK(target.features() != nullptr);
-  if (!spec_->block && complete.block_rows > 0)
+  if (!spec_->block && complete.block_rows > 0) {
     return error("{}: a drafter of type {} has no blocks, whose rows could be {}", file_.name(), spec_->kind,
                  complete.block_rows);
+  }
   try {
     std::unique_ptr<DrafterSession> session;
     if (spec_->block) {

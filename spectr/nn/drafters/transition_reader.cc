@@ -23,12 +23,14 @@ Result<const GgufTensor*> host_matrix(ArchReader& in, std::string_view name, std
   const GgufTensor* tensor = in.file().tensor(name);
   if (tensor == nullptr) return error("{}: tensor {} is missing", in.file().name(), name);
   in.leave_out_tensor(name);
-  if (!tensor_format(tensor->type))
+  if (!tensor_format(tensor->type)) {
     return error(ErrorCode::unsupported, "{}: tensor {} is {}; supported are {}", in.file().name(), name,
                  stored_format(tensor->type)->name, supported_formats());
-  if (tensor->rows() != rows || tensor->cols() != cols)
+  }
+  if (tensor->rows() != rows || tensor->cols() != cols) {
     return error("{}: tensor {} is {} × {}, expected {} × {}", in.file().name(), name, tensor->rows(),
                  tensor->cols(), rows, cols);
+  }
   return tensor;
 }
 
@@ -101,15 +103,17 @@ Result<void> read_transitions(ArchReader& in, const TransitionKeys& keys, std::s
   }
   block.first_row = keys.from_anchor.value_or(block.markov.has_value()) ? 0 : 1;
   if (keys.has_confidence) {
-    if (!block.markov || !in.has_tensor(confidence_name))
+    if (!block.markov || !in.has_tensor(confidence_name)) {
       return error("{}: {} is true, but tensor {} is missing", in.file().name(),
                    in.key("has_confidence_head"), block.markov ? confidence_name : w1_name);
+    }
     SPECTR_TRY(block.confidence, confidence(in, block.markov->width));
   }
   if (keys.candidates > 0) {
-    if (block.markov)
+    if (block.markov) {
       return error("{}: tensors {} and {} are there, of which a drafter has one", in.file().name(), w1_name,
                    hidden_name);
+    }
     SPECTR_TRY(block.selector, selector(in, keys));
   }
   return {};

@@ -78,8 +78,9 @@ bool TaggedSplitter::open(Parts& parts, bool last) {
     return true;
   }
   if (!last && (form_.open.starts_with(rest) || (!closed_ && form_.close.starts_with(rest)))) return false;
-  if (closed_ && !keeps_)
+  if (closed_ && !keeps_) {
     pending_.erase(0, space);  // only after thoughts; otherwise it belongs to the content
+  }
   state_ = State::content;
   return true;
 }

@@ -134,9 +134,10 @@ Vector DrafterDefinition::attend(const Vector& q, const Rows& keys, const Rows& 
   for (std::size_t h = 0; h < heads_; ++h) {
     const std::size_t at = h / (heads_ / kv_heads_) * dim_;
     Vector weights;
-    for (const std::size_t i : seen)
+    for (const std::size_t i : seen) {
       weights.push_back(
           std::exp(scale * dot(std::span(q).subspan(h * dim_, dim_), std::span(keys[i]).subspan(at, dim_))));
+    }
     double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     if (has(sinks)) sum += std::exp(numbers(sinks)[h]);
     for (std::size_t j = 0; j < dim_; ++j) {

@@ -258,9 +258,10 @@ std::vector<server::ServiceOptions> several_models(const ServeFlags& flags, cons
     }
   }
   if (models.empty()) throw Failure(Status::usage, "--models-dir and --models-preset name no model");
-  if (flags.max_models > 0 && starting > static_cast<std::size_t>(flags.max_models))
+  if (flags.max_models > 0 && starting > static_cast<std::size_t>(flags.max_models)) {
     throw Failure(Status::usage, fmt::format("load-on-startup is set for {} models, but --models-max is {}",
                                              starting, flags.max_models));
+  }
   check_names(models);
   return models;
 }
