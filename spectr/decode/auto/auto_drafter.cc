@@ -43,8 +43,7 @@ void AutoDrafter::begin(const BlockStart& first, const Models& models) {
   candidates_.clear();
   const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model) {
-    candidates_.emplace_back(model, params_, forecast,
-                             costs_->drafts[model].learned[static_cast<std::size_t>(support_)]);
+    candidates_.emplace_back(model, params_);
     candidates_.back().consider(forecast, first);
   }
 }
@@ -54,9 +53,13 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   begin(first, models);
   if (first.sequence.size() < 2) return {};
   std::vector<std::size_t> reading;
+  const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
-    if (has_room(*models.drafts[model], first) && candidates_[model].is_worth_reading())
-      reading.push_back(model);
+    DraftCandidate& candidate = candidates_[model];
+    if (!has_room(*models.drafts[model], first) || !candidate.is_worth_reading(forecast)) continue;
+    reading.push_back(model);
+    if (candidate.best().origin == DraftOrigin::none)
+      budget_.charge(candidate.look_seconds(forecast), 0, forecast.plain());
   }
   if (reading.empty()) return read_prompt(*models.target, first.sequence);
 
@@ -125,7 +128,7 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
     if (looked_ || is_chosen || recent_.empty() || !has_room(*models.drafts[model], start) ||
         !candidate.wants_look(*forecast_, chosen_))
       continue;
-    budget_.charge(candidate.look_seconds(), 0, plain_);
+    budget_.charge(candidate.look_seconds(*forecast_), 0, plain_);
     SPECTR_TRY_VOID(look(candidate, start, *models.drafts[model], models));
     looked_ = true;
   }

@@ -33,16 +33,17 @@ Look::Look(std::span<const Token> sequence, std::size_t positions)
     tree_.child(tree_.size() - 1, sequence[i]);
 }
 
-DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params, const Forecast& forecast,
-                               const std::optional<std::vector<LearnedPosition>>& learned)
-    : params_(params),
-      model_(model),
-      replay_(families(forecast.sequences_differ()), AutoParams::min_reaches, params.memory),
-      times_(forecast.times_of(forecast.costs().drafts[model])) {
+DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params) : params_(params), model_(model) {
   latest_.reserve(kept_positions);
+}
+
+/// Starts the replay with the positions of an earlier sequence, or with guessed ones.
+void DraftCandidate::start_replay(const Forecast& forecast) {
+  replay_.emplace(families(forecast.sequences_differ()), AutoParams::min_reaches, params_.memory);
+  const auto& learned = costs_->learned[static_cast<std::size_t>(forecast.support())];
   for (const LearnedPosition& position : learned ? *learned : guessed_positions())
-    replay_.see(position_of(position), times_);
-  if (!learned) replay_.limit_weight(params.guess_weight);
+    replay_->see(position_of(position), times_);
+  if (!learned) replay_->limit_weight(params_.guess_weight);
 }
 
 /// Returns the seconds of a block of this shape if no draft is accepted and no two draft sequences share a
@@ -59,16 +60,17 @@ double DraftCandidate::seconds(const Forecast& forecast, std::size_t K, double n
 }
 
 Choice DraftCandidate::choice_of(const Forecast& forecast, std::size_t setting) const {
-  const DraftSetting& of = replay_.settings()[setting];
-  const double tokens = capped(replay_.tokens(setting), left_);
+  const DraftSetting& of = replay_->settings()[setting];
+  const double tokens = capped(replay_->tokens(setting), left_);
   return {.origin = DraftOrigin::model,
           .model = model_,
           .setting = of,
           .tokens = tokens,
-          .seconds = replay_.seconds(setting) + tokens * forecast.token_seconds(of.shape.drafts)};
+          .seconds = replay_->seconds(setting) + tokens * forecast.token_seconds(of.shape.drafts)};
 }
 
-/// Returns the best choice of a single draft sequence if every draft is accepted, or plain decoding.
+/// Returns the best choice of a single draft sequence if every draft is accepted, or plain decoding if that
+/// does not pay. No setting promises more.
 Choice DraftCandidate::perfect(const Forecast& forecast) const {
   Choice best = forecast.plain();
   for (std::size_t L = 1; L <= std::min(AutoParams::max_length, left_); ++L) {
@@ -81,19 +83,23 @@ Choice DraftCandidate::perfect(const Forecast& forecast) const {
                            .seconds = seconds(forecast, 1, levels, levels, tokens)};
     if (choice.rate() > best.rate()) best = choice;
   }
-  return best;
+  return forecast.beats(best, plain_) ? best : plain_;
 }
 
 void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start) {
   costs_ = &forecast.costs().drafts[model_];
-  times_ = forecast.times_of(*costs_);
   block_ = start.index;
   length_ = start.sequence.size();
   left_ = start.left;
+  if (block_ < next_evaluation_ && best_.origin == DraftOrigin::none) return;
+  next_evaluation_ = block_ + AutoParams::look_positions;
+  times_ = forecast.times_of(*costs_);
   best_ = plain_ = forecast.plain();
   perfect_ = perfect(forecast);
-  for (std::size_t s = 0; s < replay_.settings().size(); ++s) {
-    const DraftShape& shape = replay_.settings()[s].shape;
+  if (perfect_.origin == DraftOrigin::none) return;
+  if (!replay_) start_replay(forecast);
+  for (std::size_t s = 0; s < replay_->settings().size(); ++s) {
+    const DraftShape& shape = replay_->settings()[s].shape;
     if (shape.length > left_) continue;
     const Choice choice = choice_of(forecast, s);
     if (forecast.beats(choice, best_) && forecast.affords(max_seconds(forecast, shape))) best_ = choice;
@@ -115,25 +121,27 @@ double DraftCandidate::reading_seconds(std::size_t rows) const {
   return std::min(as_rows, in_one_go + logits);
 }
 
-bool DraftCandidate::is_worth_reading() const {
+bool DraftCandidate::is_worth_reading(const Forecast& forecast) const {
   const auto left = static_cast<double>(left_);
-  const double optimistic =
-      params_.optimism * left * (plain_.seconds_per_token() - perfect_.seconds_per_token());
-  return reading_seconds(AutoParams::look_positions) <
-         std::max(left * (plain_.seconds_per_token() - best_.seconds_per_token()), optimistic);
+  const double price = look_seconds(forecast);
+  return price < left * (plain_.seconds_per_token() - best_.seconds_per_token()) ||
+         affords_look(forecast, plain_);
 }
 
-bool DraftCandidate::wants_look(const Forecast& forecast, const Choice& chosen) const {
-  if (block_ < next_look_) return false;
-  const double price = look_seconds();
+bool DraftCandidate::affords_look(const Forecast& forecast, const Choice& chosen) const {
+  const double price = look_seconds(forecast);
   const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
   return params_.optimism * static_cast<double>(left_) * saving > price &&
          forecast.affords(forecast.plain().seconds + price);
 }
 
+bool DraftCandidate::wants_look(const Forecast& forecast, const Choice& chosen) const {
+  return block_ >= next_look_ && affords_look(forecast, chosen);
+}
+
 void DraftCandidate::read_prompt() {
   read_ = length_ - 1;
-  replay_.limit_weight(params_.prompt_weight);
+  replay_->limit_weight(params_.prompt_weight);
 }
 
 void DraftCandidate::looked() {
@@ -147,7 +155,8 @@ void DraftCandidate::drafts() {
 }
 
 void DraftCandidate::see(const DraftedPosition& position) {
-  replay_.see(position, times_);
+  replay_->see(position, times_);
+  next_evaluation_ = 0;
   ++seen_;
   if (latest_.size() == kept_positions) latest_.erase(latest_.begin());
   latest_.push_back(learned_from(position));

@@ -51,12 +51,11 @@ class Look {
 /// sequence that it has not processed, and when it is due for a look.
 class DraftCandidate {
  public:
-  /// Starts from the positions of an earlier sequence if there are `learned` ones, otherwise from guessed
-  /// ones.
-  DraftCandidate(std::size_t model, const AutoParams& params, const Forecast& forecast,
-                 const std::optional<std::vector<LearnedPosition>>& learned);
+  DraftCandidate(std::size_t model, const AutoParams& params);
 
-  /// Evaluates its settings for a block. The functions below refer to that block.
+  /// Evaluates its settings for a block, unless even perfect drafts would not pay. If none pays, they are
+  /// evaluated again after a position was seen, or after look_positions blocks: evaluating takes time. The
+  /// functions below refer to the block.
   void consider(const Forecast& forecast, const BlockStart& start);
   /// Returns the best affordable choice, or plain decoding.
   const Choice& best() const { return best_; }
@@ -67,11 +66,14 @@ class DraftCandidate {
   }
   /// Returns true if it may save more time than it takes to prefill the prompt and compare its end, by the
   /// forecast or by the optimistic saving.
-  bool is_worth_reading() const;
+  bool is_worth_reading(const Forecast& forecast) const;
   /// Returns true if a look is due and affordable, and the optimistic saving over `chosen` exceeds its cost.
   bool wants_look(const Forecast& forecast, const Choice& chosen) const;
-  /// Returns the seconds of a look.
-  double look_seconds() const { return reading_seconds(AutoParams::look_positions); }
+  /// Returns the seconds of a look, with the draft model's distributions.
+  double look_seconds(const Forecast& forecast) const {
+    constexpr std::size_t positions = AutoParams::look_positions;
+    return reading_seconds(positions) + static_cast<double>(positions) * forecast.distribution_seconds();
+  }
 
   /// Returns the seconds of a block of K draft sequences with these numbers of nodes, levels and emitted
   /// tokens.
@@ -99,20 +101,23 @@ class DraftCandidate {
   /// Returns the seconds for processing missed tokens, beyond those it processes anyway, with the logits of
   /// this number of additional rows.
   double reading_seconds(std::size_t rows) const;
+  void start_replay(const Forecast& forecast);
+  bool affords_look(const Forecast& forecast, const Choice& chosen) const;
   Choice choice_of(const Forecast& forecast, std::size_t setting) const;
   double max_seconds(const Forecast& forecast, const DraftShape& shape) const;
   Choice perfect(const Forecast& forecast) const;
 
   AutoParams params_;
   std::size_t model_;
-  Replay replay_;
+  std::optional<Replay> replay_;  // unset until perfect drafts would pay
   BlockTimes times_;
   const DraftCosts* costs_ = nullptr;
   Choice best_, perfect_, plain_;
   std::size_t block_ = 0, length_ = 0, left_ = 0;  // index of the block, tokens before and after it
   std::size_t read_ = 0;                           // processed tokens of the sequence
   std::size_t next_look_ = AutoParams::look_positions;
-  std::size_t blocks_ = 0;  // number of blocks that it drafted
+  std::size_t next_evaluation_ = 0;  // the block at which its settings are evaluated again if none pays
+  std::size_t blocks_ = 0;           // number of blocks that it drafted
   std::size_t seen_ = 0;
   std::vector<LearnedPosition> latest_;
 };

@@ -103,6 +103,7 @@ class Forecast {
   BlockTimes times_of(const DraftCosts& draft) const;
 
   const Costs& costs() const { return costs_; }
+  Support support() const { return support_; }
   bool is_dense() const { return support_ == Support::whole; }
   /// Returns true if several draft sequences can differ.
   bool sequences_differ() const { return support_ != Support::point; }
