@@ -31,10 +31,11 @@ struct Choice {
 /// plain decoding. Regret is the additional time of blocks and looks over plain decoding of the same tokens.
 ///
 /// Theorem. By the costs and with the default params, a completion that runs to its limit of n tokens takes
-/// at most max(1.03 n, n + 3) plain tokens, whatever the outcome of its drafts. This includes looks, but not
-/// the other tokens of the sequence that draft models process. *Why:* a block loses most if none of its
-/// drafts is accepted and no two of its draft sequences share a prefix. This loss, and the cost of a look, is
-/// at most half of the remaining budget.
+/// at most max(1.03 n, n + 3) plain tokens, whatever the outcome of its drafts. This includes looks, except
+/// one at the end of the prompt that the forecast says will pay, but not the other tokens of the sequence
+/// that draft models process. *Why:* a block loses most if none of its drafts is accepted and no two of its
+/// draft sequences share a prefix. This loss, and the cost of a look, is at most half of the remaining
+/// budget.
 class RegretBudget {
  public:
   explicit RegretBudget(const AutoParams& params = {}) : params_(params) {}
