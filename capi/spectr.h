@@ -246,9 +246,19 @@ typedef struct spectr_engine_options {
   void* user; /* passed to progress and log */
 } spectr_engine_options;
 
+/* A call of a tool by the model. */
+typedef struct spectr_tool_call {
+  const char* id;        /* nine letters and digits; identifies the call in the message with its result */
+  const char* name;      /* name of the tool */
+  const char* arguments; /* a JSON object */
+} spectr_tool_call;
+
 typedef struct spectr_message {
-  const char* role; /* "system", "user" or "assistant" */
-  const char* content;
+  const char* role;                   /* "system", "user", "assistant", or "tool" for the result of a call */
+  const char* content;                /* may be NULL if there are tool_calls */
+  const spectr_tool_call* tool_calls; /* [tool_call_count], calls of an assistant */
+  size_t tool_call_count;
+  const char* tool_call_id; /* id of the call that this is the result of; may be NULL */
 } spectr_message;
 
 /* A request for completions. Exactly one of prompt, tokens and messages is not NULL.
@@ -276,6 +286,15 @@ typedef struct spectr_request {
    * wake the thread that calls spectr_completion_next. May be NULL. */
   void (*listener)(void* user);
   void* user; /* passed to listener */
+  /* Constraints on the text, after any reasoning. At most one of json_schema and grammar is not NULL. */
+  const char* json_schema; /* JSON schema of the text; with tools, the answer is calls or such JSON */
+  const char* grammar;     /* GBNF grammar that derives the text from its rule "root" */
+  /* Tools for an answer to messages: a JSON list of {"type": "function", "function": {"name", "description",
+   * "parameters", "strict"}}, where parameters is the JSON schema of the arguments. May be NULL. */
+  const char* tools;
+  /* "auto", "none", "required" (the answer consists of calls with valid arguments), or {"type": "function",
+   * "function": {"name"}}, which requires calls of this tool. NULL: auto. */
+  const char* tool_choice;
 } spectr_request;
 
 /* An event of a request's completions. Pointers are valid until the next call with the same handle. */
@@ -290,6 +309,8 @@ typedef struct spectr_event {
   bool ended; /* this is the last event of its completion */
   const char*
       stop_reason; /* "eos", "limit", "word", "context", "cancelled", "failed", …; NULL before the end */
+  const spectr_tool_call* tool_calls; /* [tool_call_count], calls that are complete; not part of the text */
+  size_t tool_call_count;
 } spectr_event;
 
 /* Returns the defaults: one slot, all processors. */
