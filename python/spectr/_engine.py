@@ -49,7 +49,7 @@ class Stream:
 
     @property
     def statistics(self) -> Dict[str, Any]:
-        """The statistics of the completion; empty before its end."""
+        """The statistics of the completion, which are empty before its end."""
         return self._statistics
 
     def __iter__(self) -> Iterator[Piece]:
@@ -85,7 +85,7 @@ class Stream:
         self.close()
 
     def result(self) -> Generation:
-        """Reads the rest and returns it as one completion."""
+        """Reads the remaining pieces, and returns them as one completion."""
         pieces = list(self)
         return Generation(
             text="".join(piece.text for piece in pieces),
@@ -107,7 +107,12 @@ class Engine:
         context: Tokens of prompt and completion; 0: the model's limit.
         slots: The number of completions that are decoded concurrently.
         device, draft_device: GPUs by name; "": the processor.
-        measure_costs: Measure what passes cost, in seconds and once for a machine: method "auto" needs it.
+        measure_costs: Measure the costs of passes, once per machine, in several seconds. The method "auto"
+            needs them.
+
+    Raises:
+        OSError: A file cannot be used.
+        ValueError: An argument is invalid, or a draft model cannot draft for the target.
     """
 
     def __init__(
@@ -138,36 +143,36 @@ class Engine:
 
     @property
     def vocab(self) -> int:
-        """V of the target."""
+        """The number of tokens of the target's vocabulary, V."""
         return self._core.vocab
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and completion together."""
+        """The maximum number of tokens of prompt and completion together."""
         return self._core.context
 
     def tokenize(self, text: str) -> List[int]:
-        """Returns the tokens of a text."""
+        """Returns the tokens [n] of a text, in which special tokens are plain text."""
         return list(self._core.tokenize(text))
 
     def detokenize(self, tokens: Sequence[int]) -> str:
-        """Returns the text of tokens; bytes that are not UTF-8 become U+FFFD."""
+        """Returns the text of tokens [n]. Bytes that are not UTF-8 become U+FFFD."""
         return self._core.detokenize(self._tokens(tokens)).decode("utf-8", "replace")
 
     def generate(self, prompt: Prompt, **settings: Any) -> Generation:
-        """Returns the completion of a prompt: a text or tokens. For settings see :meth:`stream`."""
+        """Returns the completion of a prompt, a text or tokens [n]. For settings see :meth:`stream`."""
         return self.stream(prompt, **settings).result()
 
     def stream(self, prompt: Prompt, **settings: Any) -> Stream:
-        """Returns an iterator of the pieces of a completion as they come.
+        """Returns an iterator of the pieces of a completion, which is generated meanwhile.
 
         Args:
             prompt: A text, or tokens [n].
             max_tokens: The maximum number of tokens; None: until the model or the context ends it.
-            seed: Equal seeds, equal completions.
+            seed: The completion is a function of it.
             temperature, top_k, top_p, min_p, repeat_penalty: Sampling, with the command line's defaults.
-            method, plan, drafts, length, tree, trunk, look, epsilon, rounds, tau: How to decode (docs/methods);
-                by default as the command line chooses.
+            method, plan, drafts, length, tree, trunk, look, epsilon, rounds, tau: The method and its settings
+                (docs/methods), with the command line's defaults.
             stop: Strings that end the completion.
             ignore_eos: Continue after the end of the text.
             json_schema: A JSON schema that the text conforms to, as a dictionary or as JSON.
@@ -212,12 +217,12 @@ class Engine:
         return answer if stream else answer.result()
 
     def logits(self, prompt: Prompt, *, all: bool = False) -> np.ndarray:
-        """Returns the target's logits after a prompt, float32 [V]; with `all` after each token, [n, V]."""
+        """Returns the target's logits after a prompt, float32 [V], or with `all` after each token, [n, V]."""
         rows = self._core.logits(self._prompt_tokens(prompt), all)
         return rows if all else rows[-1]
 
     def perplexity(self, prompt: Prompt) -> float:
-        """Returns the perplexity of a text or tokens under the target: of all tokens but the first."""
+        """Returns the target's perplexity of all tokens [n] of a prompt but the first."""
         tokens = self._prompt_tokens(prompt)
         if len(tokens) < 2:
             raise ValueError(f"prompt must have at least 2 tokens, got {len(tokens)}")

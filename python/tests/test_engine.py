@@ -95,7 +95,7 @@ def test_text_follows_its_grammar_or_schema(engine):
 
 def test_required_tools_are_called_and_their_results_answered(engine):
     messages = [{"role": "user", "content": "Weather?"}]
-    settings = {"tools": [WEATHER], "temperature": 0.0, "max_tokens": 60}
+    settings = {"tools": [WEATHER], "temperature": 0.0, "max_tokens": 120}
     answer = engine.chat(messages, tool_choice="required", **settings)
     call = answer.tool_calls[0]
     assert call["type"] == "function" and call["function"]["name"] == "get_weather" and len(call["id"]) == 9

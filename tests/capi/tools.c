@@ -44,7 +44,7 @@ static struct answer answer_to(spectr_engine* engine, const spectr_request* requ
 static void of_texts(spectr_engine* engine) {
   spectr_request request = spectr_request_defaults();
   request.prompt = "The answer is";
-  request.max_tokens = 60;
+  request.max_tokens = 120;
   request.grammar = "root ::= \"yes\" | \"no\"";
   for (request.seed = 0; request.seed < 4; ++request.seed) {
     const struct answer answer = answer_to(engine, &request);
@@ -78,7 +78,7 @@ static void of_tools(spectr_engine* engine) {
   spectr_request request = spectr_request_defaults();
   request.messages = messages;
   request.message_count = 1;
-  request.max_tokens = 60;
+  request.max_tokens = 120;
   request.temperature = 0.0;
   request.tools = tools;
   request.tool_choice = "required";

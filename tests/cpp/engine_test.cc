@@ -231,7 +231,7 @@ TEST(CppEngine, TextFollowsItsGrammarOrSchema) {
 }
 
 TEST(CppEngine, RequiredToolsAreCalledAndTheirResultsAnswered) {
-  spectr::Request request{.max_tokens = 60, .sampling = {.temperature = 0.0}};
+  spectr::Request request{.max_tokens = 120, .sampling = {.temperature = 0.0}};
   std::vector<spectr::Message> messages = {{"user", "Weather?"}};
   request.prompt = messages;
   request.tools = weather_tool;
