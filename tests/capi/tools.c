@@ -1,6 +1,4 @@
 /* Grammars, JSON schemas and tools through the C interface. */
-#include <stdlib.h>
-
 #include "tests/capi/expect.h"
 
 static spectr_error error;
