@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "spectr/engine/batcher.h"
@@ -194,6 +195,32 @@ TEST(MaxRowsByCost, MakeNoPassLongerThanASecondUnlessSixteenRowsAre) {
   EXPECT_EQ(max_rows_by_cost(slow, 512), 80);
   EXPECT_EQ(max_rows_by_cost(slow, 64), 64);
   EXPECT_EQ(max_rows_by_cost(slowest, 512), 16);
+}
+
+TEST_F(PassPolicyTest, NoneOfTwoHundredPromptsIsReadTwiceWhileAnotherWaits) {
+  constexpr std::size_t texts = 200;
+  Batcher batcher(models_, texts + 1, {.max_rows = 16, .patience = for_all});
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);  // delays the first pass until all have arrived
+    for (std::size_t i = 0; i < texts; ++i)
+      threads.push_back(write(batcher, static_cast<Token>(i), 1 + i % 37));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == texts; }, 1ms));
+  }
+  threads.clear();
+  for (Token prompt = 0; prompt < static_cast<Token>(texts); ++prompt) {
+    std::vector<int> reads(texts);  // of each prompt since this one's last
+    int most = 0, since = 0;        // the highest of them when this prompt was read, and now
+    for (const std::vector<Token>& pass : model_.passes) {
+      if (std::ranges::find(pass, prompt) != pass.end()) {
+        most = std::max(most, std::exchange(since, 0));
+        std::ranges::fill(reads, 0);
+        continue;
+      }
+      for (const Token other : pass) since = std::max(since, ++reads[static_cast<std::size_t>(other)]);
+    }
+    EXPECT_LE(most, 1) << "before prompt " << prompt;
+  }
 }
 
 TEST_F(PassPolicyTest, EveryOneOfTwoHundredPromptsEnds) {
