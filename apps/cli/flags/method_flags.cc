@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
@@ -34,10 +33,6 @@ std::size_t choice_of(const MethodSetting& setting, const std::string& name) {
     throw CLI::ValidationError("--" + setting.flag(),
                                fmt::format("must be {} or {}, got '{}'", words[0], words[1], name));
   return static_cast<std::size_t>(found - words.begin());
-}
-
-std::int64_t whole_limit(double limit) {
-  return std::isfinite(limit) ? static_cast<std::int64_t>(limit) : no_limit;
 }
 
 /// Adds the flag of a setting. It writes to `options`.
