@@ -19,18 +19,15 @@ namespace {
 
 // Members that a cell may have. Their names are those of the command line, with '_' for '-'.
 
-template <class T>
-struct Field {
+struct Count {
   std::string_view name;
-  T MethodOptions::* member;
+  std::size_t MethodOptions::* member;
 };
 
-// Draft shapes. The remaining settings are in the tables of settings.
-constexpr Field<std::size_t> counts[] = {{"drafts", &MethodOptions::drafts},
-                                                        {"length", &MethodOptions::length},
-                                                        {"trunk", &MethodOptions::trunk},
-                                                        {"verified_beams", &MethodOptions::verified_beams}};
-constexpr Field<std::vector<std::size_t>> lists[] = {{"tree", &MethodOptions::tree}};
+// The remaining settings are in the tables of settings.
+constexpr Count counts[] = {{"drafts", &MethodOptions::drafts},
+                            {"length", &MethodOptions::length},
+                            {"verified_beams", &MethodOptions::verified_beams}};
 
 Json cell_json(const Cell& cell) {
   Json all = {{"method", cell.method->name}};
@@ -42,12 +39,9 @@ Json cell_json(const Cell& cell) {
   const auto is_read = [&](const std::string& flag) {
     return std::ranges::find(unread, flag) == unread.end();
   };
-  const auto tell = [&](std::string_view name, auto MethodOptions::* member) {
-    if (cell.options.*member != usual.*member && is_read(std::string(name)))
-      all[std::string(name)] = cell.options.*member;
-  };
-  for (const auto& [name, member] : counts) tell(name, member);
-  for (const auto& [name, member] : lists) tell(name, member);
+  for (const auto& [name, member] : counts) {
+    if (cell.options.*member != usual.*member) all[std::string(name)] = cell.options.*member;
+  }
   for (const MethodSetting& setting : method_settings()) {
     if (setting.is_changed(cell.options) && is_read(setting.flag()))
       all[std::string(setting.name)] = json_of(setting, cell.options);
@@ -76,16 +70,6 @@ Result<void> read_value(std::string_view name, const JsonInput& value, T& out) {
     for (const JsonInput& entry : value) SPECTR_TRY_VOID(read_value(name, entry, out.emplace_back()));
   }
   return {};
-}
-
-/// Reads a member into the field of that name. Returns false if there is none.
-template <class T, std::size_t n>
-Result<bool> read_field(const Field<T> (&fields)[n], std::string_view name, const JsonInput& value,
-                        MethodOptions& options) {
-  const auto field = std::ranges::find(fields, name, &Field<T>::name);
-  if (field == std::end(fields)) return false;
-  SPECTR_TRY_VOID(read_value(name, value, options.*field->member));
-  return true;
 }
 
 Result<void> read_setting(const MethodSetting& setting, const JsonInput& value, MethodOptions& options) {
@@ -139,10 +123,9 @@ Result<void> read_member(std::string_view name, const JsonInput& value, Column& 
   }
   const auto setting = std::ranges::find(method_settings(), name, &MethodSetting::name);
   if (setting != method_settings().end()) return read_setting(*setting, value, options);
-  SPECTR_TRY(const bool is_count, read_field(counts, name, value, options));
-  SPECTR_TRY(const bool is_list, is_count ? Result<bool>(true) : read_field(lists, name, value, options));
-  if (!is_list) return error("there is no setting '{}'", name);
-  return {};
+  const auto* const count = std::ranges::find(counts, name, &Count::name);
+  if (count == std::end(counts)) return error("there is no setting '{}'", name);
+  return read_value(name, value, options.*count->member);
 }
 
 Result<Column> read_column(const JsonInput& object) {

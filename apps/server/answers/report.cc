@@ -161,12 +161,11 @@ Json bytes_of(const std::string& piece) {
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings) {
   Json told = {{"method", method.name}};
   if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
-  if (method.reads(Setting::tree) && !settings.tree.empty()) told["tree"] = settings.tree;
-  if (method.reads(Setting::trunk) && settings.trunk > 0) told["trunk"] = settings.trunk;
   for (const MethodSetting& setting : method_settings()) {
     if (!setting.asked || !method.reads(setting.setting)) continue;
     Json value = json_of(setting, settings);
-    if (value != Json(false)) told[std::string(setting.name)] = std::move(value);
+    const bool is_off = value == Json(false) || value.empty() || (value.is_number_integer() && value == 0);
+    if (!is_off) told[std::string(setting.name)] = std::move(value);
   }
   if (method.reads(Setting::costs)) return told;
   if (const auto decoder = make_decoder(method, settings); decoder && decoder->shape().length > 0) {

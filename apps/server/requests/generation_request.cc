@@ -96,36 +96,53 @@ void read_limit(Fields& fields, GenerationRequest& request) {
                [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
 }
 
-/// Reads method settings that requests may have, by their names in the table.
-void read_method_settings(Fields& fields, MethodOptions& options) {
-  for (const MethodSetting& setting : method_settings()) {
-    if (!setting.asked) continue;
-    const auto [min, max] = *setting.asked;
-    if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
-      options.** flag = fields.boolean(setting.name).value_or(false);
-    } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
-      options.** number = fields.number(setting.name, min, max).value_or(options.**number);
-    } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
-      const auto given =
-          fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max));
-      if (given) options.** count = static_cast<std::size_t>(*given);
-    }
+/// Reads the factors of a tree.
+std::vector<std::size_t> read_factors(const JsonInput& given, const MethodSetting& setting) {
+  constexpr std::size_t max_factors = 64;
+  const auto [min, max] = *setting.asked;
+  std::vector<std::size_t> factors;
+  if (!given.is_array() || given.size() > max_factors) {
+    throw ApiError::invalid(fmt::format("'speculative.{}' must be a list of at most {} factors, got {}",
+                                        setting.name, max_factors, shown(given)));
   }
+  for (const JsonInput& factor : given) {
+    if (!factor.is_number_unsigned() || factor > max || factor < min) {
+      throw ApiError::invalid(fmt::format("the factors of 'speculative.{}' must be integers between {} and {}, got {}",
+                                          setting.name, min, max, shown(factor)));
+    }
+    factors.push_back(factor.get<std::size_t>());
+  }
+  return factors;
 }
 
-/// Reads a number of tokens or "auto".
-void read_trunk(Fields& fields, MethodRequest& method) {
-  constexpr std::int64_t max_trunk = 63;
-  const JsonInput* trunk = fields.any("trunk");
-  if (trunk == nullptr) return;
-  method.auto_trunk = *trunk == "auto";
-  if (method.auto_trunk) return;
-  if (trunk->is_string()) {
-    throw ApiError::invalid(
-        fmt::format("'speculative.trunk' must be an integer between 0 and {}, or \"auto\", got {}", max_trunk,
-                    shown(*trunk)));
+/// Returns true if the value is `auto`, of a setting that may have it. Throws ApiError for other texts.
+bool is_automatic(const JsonInput& given, const MethodSetting& setting) {
+  if (setting.automatic == nullptr || !given.is_string()) return false;
+  if (given == "auto") return true;
+  throw ApiError::invalid(fmt::format("'speculative.{}' must be an integer between {} and {}, or \"auto\", got {}",
+                                      setting.name, setting.asked->min, setting.asked->max, shown(given)));
+}
+
+/// Reads method settings that requests may have, by their names in the table.
+void read_method_settings(Fields& fields, MethodRequest& request) {
+  MethodOptions& options = request.others;
+  for (const MethodSetting& setting : method_settings()) {
+    const JsonInput* const given = setting.asked ? fields.any(setting.name) : nullptr;
+    if (given == nullptr) continue;
+    const auto [min, max] = *setting.asked;
+    if (is_automatic(*given, setting)) {
+      request.*setting.automatic = true;
+    } else if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
+      options.** flag = *fields.boolean(setting.name);
+    } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
+      options.** number = *fields.number(setting.name, min, max);
+    } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
+      options.** count = static_cast<std::size_t>(
+          *fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max)));
+    } else if (const auto* list = std::get_if<std::vector<std::size_t> MethodOptions::*>(&setting.place)) {
+      options.** list = read_factors(*given, setting);
+    }
   }
-  method.others.trunk = static_cast<std::size_t>(fields.integer("trunk", 0, max_trunk).value_or(0));
 }
 
 /// Returns the speculation settings of a request: an object or llama.cpp's dotted fields. None if absent.
@@ -158,23 +175,9 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationR
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
-  read_trunk(inner, request.speculative);
-  read_method_settings(inner, request.speculative.others);
+  read_method_settings(inner, request.speculative);
   for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
     inner.agree(names);
-  }
-  if (const JsonInput* tree = inner.any("tree")) {
-    if (!tree->is_array() || tree->size() > 64) {
-      throw ApiError::invalid(
-          fmt::format("'speculative.tree' must be a list of at most 64 factors, got {}", shown(*tree)));
-    }
-    for (const JsonInput& factor : *tree) {
-      if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
-        throw ApiError::invalid(fmt::format(
-            "the factors of 'speculative.tree' must be integers between 1 and 64, got {}", shown(factor)));
-      }
-      request.speculative.others.tree.push_back(factor.get<std::size_t>());
-    }
   }
   if (request.speculative.auto_trunk && !request.speculative.others.tree.empty())
     throw ApiError::invalid("'speculative.trunk' \"auto\" goes with K and L, not with 'speculative.tree'");
