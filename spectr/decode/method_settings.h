@@ -13,8 +13,8 @@
 
 namespace spectr {
 
-/// A setting that some methods read in addition to plan, K and L, as flags, HTTP requests and reports describe
-/// it.
+/// A setting that some methods read in addition to plan, K and L, as flags, HTTP requests and reports
+/// describe it.
 struct MethodSetting {
   /// A choice between two named values; the first is the default.
   struct Choice {

@@ -110,7 +110,8 @@ constexpr auto sampling_table = std::to_array<SamplingSetting>({
      .range = at_least_0},
     {.name = "dry_multiplier",
      .flags = "--dry-multiplier",
-     .summary = "penalty of tokens that lengthen a repetition by one: N · base^(length - allowed length); 0: off",
+     .summary =
+         "penalty of tokens that lengthen a repetition by one: N · base^(length - allowed length); 0: off",
      .place = &D::multiplier},
     {.name = "dry_base", .flags = "--dry-base", .summary = "base of that", .place = &D::base},
     {.name = "dry_allowed_length",
@@ -169,8 +170,7 @@ Result<void> SamplingSetting::check(const WarpOptions& options) const {
       const auto [min, max] = range;
       const auto number = static_cast<double>(value);
       if (number >= min && number <= max && std::isfinite(number)) return {};
-      const std::string_view subject =
-          label.empty() ? flags.substr(0, flags.find(',')).substr(2) : label;
+      const std::string_view subject = label.empty() ? flags.substr(0, flags.find(',')).substr(2) : label;
       const bool has_min = std::isfinite(min), has_max = std::isfinite(max);
       if (has_min && has_max) return error("{} must lie in [{}, {}], got {}", subject, min, max, number);
       if (has_max) return error("{} must be finite and at most {}, got {}", subject, max, number);

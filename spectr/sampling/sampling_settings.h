@@ -40,11 +40,11 @@ struct SamplingSetting {
   Range range = {};                     ///< valid numbers, which must also be finite
   std::optional<Range> asked = {};      ///< range of the JSON field; nullopt: `range` within ±10⁶
   std::optional<std::size_t> all = {};  ///< of counts: the value for "all tokens", which −1 stands for
-  bool basic = false;                   ///< a setting of every command that samples, and of cells of the benchmark
+  bool basic = false;  ///< a setting of every command that samples, and of cells of the benchmark
 
   /// Calls `use` with the value in `options`, a WarpOptions that may be const, and returns the result.
   template <class Options, class Use>
-  decltype(auto) visit(Options& options, Use use) const {
+  decltype(auto) visit(Options& options, const Use& use) const {
     const auto use_member = [&]<class Owner, class T>(T Owner::* member) -> decltype(auto) {
       if constexpr (std::is_same_v<Owner, DryOptions>) {
         return use(options.dry.*member);

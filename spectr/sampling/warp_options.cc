@@ -17,7 +17,8 @@ Result<void> check_options(const WarpOptions& o) {
     return error("dry-base must be finite and at least 1, got {}", o.dry.base);
   for (const auto& [token, bias] : o.logit_bias) {
     if (token < 0) return error("logit bias: {} is not a token", token);
-    if (std::isnan(bias) || bias == std::numeric_limits<double>::infinity()) return error("logit bias of token {} is {}", token, bias);
+    if (std::isnan(bias) || bias == std::numeric_limits<double>::infinity())
+      return error("logit bias of token {} is {}", token, bias);
   }
   const bool is_listed = std::ranges::find(o.samplers, Sampler::adaptive_p) != o.samplers.end();
   if (o.adaptive_target >= 0.0 && o.mirostat == 0 && !is_listed)

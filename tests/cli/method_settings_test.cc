@@ -114,7 +114,7 @@ TEST(MethodSettings, HaveTheDefaultsThatTablesOfTheDocumentsState) {
     if (!line.starts_with("| `--") || !std::regex_match(line, cells, row)) continue;
     const auto setting = std::ranges::find(method_settings(), cells[1].str(), &MethodSetting::flag);
     if (setting == method_settings().end()) continue;
-    EXPECT_EQ(cells[3], stated_default(*setting)) << line;
+    EXPECT_EQ(cells[3].str(), stated_default(*setting)) << line;
     stated.emplace_back(setting->name);
   }
   EXPECT_THAT(stated, testing::IsSupersetOf({"bild_fallback", "bild_rollback", "suffix_reach"}));

@@ -41,7 +41,8 @@ CLI::Option* add_automatic(CLI::App& app, const MethodSetting& setting, MethodRe
   const auto read = [&setting, &request, &value](const std::string& given) {
     const bool is_auto = given == "auto";
     const auto [min, max] = setting.range;
-    const auto number = is_auto ? Result<std::int64_t>(0) : parse_whole(given, whole_limit(min), whole_limit(max));
+    const auto number =
+        is_auto ? Result<std::int64_t>(0) : parse_whole(given, whole_limit(min), whole_limit(max));
     if (!number) throw CLI::ValidationError("--" + setting.flag(), number.error().message + ", or auto");
     request.*setting.automatic = is_auto;
     value = static_cast<std::size_t>(*number);
@@ -115,8 +116,7 @@ void MethodFlags::add(CLI::App& app) {
       ->transform(whole(1))
       ->group(group);
   add_settings(app);
-  for (const Setting setting : axes)
-    add_flag_of(app, method_setting(setting), request)->group(speculation);
+  for (const Setting setting : axes) add_flag_of(app, method_setting(setting), request)->group(speculation);
 }
 
 void MethodFlags::add_settings(CLI::App& app) {

@@ -107,8 +107,9 @@ std::vector<std::size_t> read_factors(const JsonInput& given, const MethodSettin
   }
   for (const JsonInput& factor : given) {
     if (!factor.is_number_unsigned() || factor > max || factor < min) {
-      throw ApiError::invalid(fmt::format("the factors of 'speculative.{}' must be integers between {} and {}, got {}",
-                                          setting.name, min, max, shown(factor)));
+      throw ApiError::invalid(
+          fmt::format("the factors of 'speculative.{}' must be integers between {} and {}, got {}",
+                      setting.name, min, max, shown(factor)));
     }
     factors.push_back(factor.get<std::size_t>());
   }
@@ -119,8 +120,9 @@ std::vector<std::size_t> read_factors(const JsonInput& given, const MethodSettin
 bool is_automatic(const JsonInput& given, const MethodSetting& setting) {
   if (setting.automatic == nullptr || !given.is_string()) return false;
   if (given == "auto") return true;
-  throw ApiError::invalid(fmt::format("'speculative.{}' must be an integer between {} and {}, or \"auto\", got {}",
-                                      setting.name, setting.asked->min, setting.asked->max, shown(given)));
+  throw ApiError::invalid(
+      fmt::format("'speculative.{}' must be an integer between {} and {}, or \"auto\", got {}", setting.name,
+                  setting.asked->min, setting.asked->max, shown(given)));
 }
 
 /// Reads method settings that requests may have, by their names in the table.
