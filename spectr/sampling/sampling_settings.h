@@ -39,7 +39,7 @@ struct SamplingSetting {
   Place place;
   Range range = {};                     ///< valid numbers, which must also be finite
   std::optional<Range> asked = {};      ///< range of the JSON field; nullopt: `range` within ±10⁶
-  std::optional<std::size_t> all = {};  ///< of counts: the value for "all tokens", which −1 stands for
+  std::optional<std::size_t> all = {};  ///< the count for "all tokens", which −1 stands for
   bool basic = false;  ///< a setting of every command that samples, and of cells of the benchmark
 
   /// Calls `use` with the value in `options`, a WarpOptions that may be const, and returns the result.

@@ -12,8 +12,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "apps/cli/commands/bench_methods_plan.h"
 #include "apps/cli/flags/method_flags.h"
 #include "tests/support/data.h"
 
@@ -118,6 +120,22 @@ TEST(MethodSettings, HaveTheDefaultsThatTablesOfTheDocumentsState) {
     stated.emplace_back(setting->name);
   }
   EXPECT_THAT(stated, testing::IsSupersetOf({"bild_fallback", "bild_rollback", "suffix_reach"}));
+}
+
+TEST(MethodSettings, HaveTheirDefaultsInTheHelpOfBenchMethods) {
+  CLI::App app;
+  MethodsPlan plan;
+  plan.add(app);
+  for (const MethodSetting& setting : method_settings()) {
+    const bool is_number = std::holds_alternative<std::size_t MethodOptions::*>(setting.place) ||
+                           std::holds_alternative<double MethodOptions::*>(setting.place);
+    if (!is_number) continue;
+    const CLI::Option* const option = app.get_option("--" + setting.flag());
+    const std::string usual = stated_default(setting);
+    if (option->get_default_str() != usual) {
+      EXPECT_THAT(option->get_description(), testing::EndsWith("(default: " + usual + ")"));
+    }
+  }
 }
 
 TEST(MethodSettings, OfRequestsAreTheMembersOfSpeculativeInTheServersDocument) {

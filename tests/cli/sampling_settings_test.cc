@@ -179,6 +179,15 @@ TEST(SamplingSettings, AreInTheServersTables) {
     if (setting.basic) basic_flags += (basic_flags.empty() ? "| `" : ", `") + flags_of(setting).front() + "`";
   }
   EXPECT_THAT(text, HasSubstr("\n" + basic_flags + " | "));
+  const auto default_of = [](std::string_view name) {
+    return usual_value(*std::ranges::find(sampling_settings(), name, &SamplingSetting::name));
+  };
+  EXPECT_THAT(text, HasSubstr("\n| `temperature` | 0 … 10⁶ | " + default_of("temperature") + " |\n"));
+  const std::size_t filters = text.find("\n| `top_k`, `top_p`, `min_p` | ");
+  ASSERT_NE(filters, std::string::npos);
+  EXPECT_THAT(text.substr(filters, text.find('\n', filters + 1) - filters),
+              testing::EndsWith(" | " + default_of("top_k") + ", " + default_of("top_p") + ", " +
+                                default_of("min_p") + " |"));
 }
 
 }  // namespace
