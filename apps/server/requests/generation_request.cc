@@ -129,7 +129,8 @@ bool is_automatic(const JsonInput& given, const MethodSetting& setting) {
 void read_method_settings(Fields& fields, MethodRequest& request) {
   MethodOptions& options = request.others;
   for (const MethodSetting& setting : method_settings()) {
-    const JsonInput* const given = setting.asked ? fields.any(setting.name) : nullptr;
+    if (!setting.asked) continue;
+    const JsonInput* const given = fields.any(setting.name);
     if (given == nullptr) continue;
     const auto [min, max] = *setting.asked;
     if (is_automatic(*given, setting)) {
