@@ -214,9 +214,8 @@ void Routes::add_texts() {
   generates("/api/generate", Api::ollama_generate);
 
   const auto answers = [&](const char* path, auto answer) {
-    add_for_model(path, writable, [answer](const ModelRequest& asked) -> http::Answer {
-      return response_of(answer(asked));
-    });
+    add_for_model(path, writable,
+                  [answer](const ModelRequest& asked) -> http::Answer { return response_of(answer(asked)); });
   };
   answers("/slots/", [](const ModelRequest& asked) { return slot_action(*asked.model, asked.request); });
   answers("/v1/embeddings", openai_embeddings);

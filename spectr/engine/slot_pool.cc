@@ -130,7 +130,8 @@ std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedReque
     ++requests_;
     const auto now = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < completions; ++i)
-      queue_.push_back(std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
+      queue_.push_back(
+          std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
     assign();
   }
   lock.unlock();

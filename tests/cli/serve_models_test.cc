@@ -115,8 +115,8 @@ TEST_F(ServeModels, OverrideVariablesByTheirSectionsAndSectionsByWhatIsTyped) {
   // The value of this variable is transformed when it is read, and the flag has the value of its variable.
   ::setenv("LLAMA_ARG_TOP_K", "-1", 1);
   ::setenv("LLAMA_ARG_CTX_SIZE", "64", 1);
-  const std::string preset =
-      file("models.ini", "[a]\nm = " + file("a.gguf") + "\ntop-k = 7\nc = 100\n[b]\nm = " + file("b.gguf") + "\n");
+  const std::string preset = file(
+      "models.ini", "[a]\nm = " + file("a.gguf") + "\ntop-k = 7\nc = 100\n[b]\nm = " + file("b.gguf") + "\n");
   const auto models = models_of({"--models-preset", preset, "--ctx-size", "64"});
   ::unsetenv("LLAMA_ARG_TOP_K");
   ::unsetenv("LLAMA_ARG_CTX_SIZE");

@@ -125,10 +125,9 @@ TEST(Cancellation, OfAQueuedRequestTellsAListenerThatUsesTheEngine) {
   endless.ignore_eos = true;
   const auto running = engine->submit(engine->prepare(std::move(endless)).value());
   std::shared_ptr<Completion> next;
-  const auto queued =
-      engine->submit(engine->prepare(request_of_kind(1)).value(), [&](Completion& news) {
-        if (news.take(0).result) next = engine->submit(engine->prepare(request_of_kind(2)).value());
-      });
+  const auto queued = engine->submit(engine->prepare(request_of_kind(1)).value(), [&](Completion& news) {
+    if (news.take(0).result) next = engine->submit(engine->prepare(request_of_kind(2)).value());
+  });
   queued->cancel();
   const auto later = engine->submit(engine->prepare(request_of_kind(3)).value());
   ASSERT_TRUE(queued->wait());

@@ -222,10 +222,9 @@ TEST(SeveralModels, TellOllamasClientsHowLongLoadingTook) {
   hold(options.models[0], released);
   const TestServer server(std::move(options));
   auto reply = std::async(std::launch::async, [&server] {
-    return server.post("/api/generate", {{"model", "first"},
-                                         {"prompt", "Once"},
-                                         {"stream", false},
-                                         {"options", {{"num_predict", 2}}}});
+    return server.post(
+        "/api/generate",
+        {{"model", "first"}, {"prompt", "Once"}, {"stream", false}, {"options", {{"num_predict", 2}}}});
   });
   EXPECT_TRUE(comes_true([&] { return status_of(server, "first") == "loading"; }));
   const auto begun = std::chrono::steady_clock::now();
