@@ -66,18 +66,18 @@ claim("A model that cannot be loaded is named, and another one is chosen", async
 });
 
 claim("A file that is repaired is tried again", async (visitor, page) => {
-  const folder = await folderOf("broken", "broken-too");
+  const folder = await folderOf("broken-a", "broken-b");
   const server = await startServer("--models-dir", folder);
   try {
     await visitor.open(server.address);
     const card = page.getByRole("alert").filter({ hasText: failure });
     await card.waitFor();
     const names = await card.getByLabel("Model").locator("option").allTextContents();
-    assert.deepEqual(names, ["broken", "broken-too"]);
+    assert.deepEqual(names, ["broken-a", "broken-b"]);
     const file = join(models, "spectr-stories-draft-0.6m-q8_0.gguf");
     for (const name of names) await copyFile(file, join(folder, `${name}.gguf`));
     await card.getByRole("button", { name: "Try again" }).click();
-    await page.locator("header").getByText("broken", { exact: true }).waitFor();
+    await page.locator("header").getByText("broken-a", { exact: true }).waitFor();
     assert.equal(await card.count(), 0);
   } finally {
     await server.stop();

@@ -13,7 +13,7 @@ function Folded({ title, label, text }) {
         <Icon name="right" />
         {title}
       </summary>
-      <pre tabindex="0" aria-label={label}>
+      <pre tabindex="0" role="group" aria-label={label}>
         {indented(text) ?? text}
       </pre>
     </details>
