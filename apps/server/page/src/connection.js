@@ -27,7 +27,8 @@ const choose = (models, wanted) =>
  */
 async function propsOfModel(models, { id, status }, begun) {
   const { key } = state.settings;
-  update({ server: { ...state.server, models: models.map((model) => model.id), model: id } });
+  const props = state.server.model === id ? state.server.props : null;
+  update({ server: { ...state.server, props, models: models.map((model) => model.id), model: id } });
   if (status.value === "loaded") return fetchObject(`props?model=${encodeURIComponent(id)}`, key);
   if (status.value === "unloaded") {
     if (status.failed && begun.has(id)) throw new Failure(status.error, { type: notLoaded });
