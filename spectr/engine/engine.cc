@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 #include "spectr/engine/rules/reasoning_budget.h"
 #include "spectr/engine/rules/sequence_breakers.h"
 

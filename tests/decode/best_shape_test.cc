@@ -1,5 +1,5 @@
 // Default values of K and L.
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 
 #include <gtest/gtest.h>
 

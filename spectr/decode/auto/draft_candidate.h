@@ -1,60 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "spectr/decode/auto/policy.h"
 #include "spectr/decode/auto/replay.h"
-#include "spectr/lm/language_model.h"
-#include "spectr/lm/token_tree.h"
 
 namespace spectr {
-
-/// A look: the end of a sequence, scored as if it had been drafted, so that a model's distributions there are
-/// known. At the end of a prompt it costs little, because the prompt is processed anyway.
-class Look {
- public:
-  /// Covers the positions of the last `positions` tokens, or of all but the first token if there are fewer.
-  /// Requires: at least two tokens.
-  Look(std::span<const Token> sequence, std::size_t positions);
-
-  /// Returns the number of positions, which are nodes 0 to positions() − 1.
-  NodeId positions() const { return tree_.size(); }
-  /// Returns the sequence's token at a position.
-  Token token(NodeId position) const {
-    return sequence_[before_.size() + static_cast<std::size_t>(position)];
-  }
-
-  /// Processes the sequence except for its last token, which belongs to the next block. If a session already
-  /// has its end, that is computed again, so that the results are a function of the sequence.
-  Result<void> score(Session& session) const {
-    session.rewind(before_.size());
-    return session.score(before_, tree_);
-  }
-  /// Returns the distributions at its positions. Requires: the session scored it last.
-  NodeDistributions distributions(const Session& session, const Warp& warp, std::size_t vocabulary,
-                                  NodeDistributions::Role role) const {
-    return {session, warp, before_, tree_, vocabulary, session.vocabulary(), role};
-  }
-  /// Commits the scored tokens to the session's sequence.
-  void keep(Session& session) const { session.keep(tree_.path(tree_.size() - 1)); }
-
- private:
-  std::span<const Token> sequence_;
-  std::span<const Token> before_;  // up to the first position
-  TokenTree tree_;                 // a chain: the tokens after it
-};
 
 /// One draft model as a candidate of `auto`: the forecast of each of its settings (Replay), the tokens of the
 /// sequence that it has not processed, and when it is due for a look.
 class DraftCandidate {
  public:
-  /// Starts from the positions of an earlier sequence if there are `learned` ones, otherwise from guessed
-  /// ones.
-  DraftCandidate(std::size_t model, const AutoParams& params, const Forecast& forecast,
-                 const std::optional<std::vector<LearnedPosition>>& learned);
+  /// Starts from the positions of an earlier sequence if the costs have some, otherwise from guessed ones.
+  /// The costs of the forecast must outlive it.
+  DraftCandidate(std::size_t model, const AutoParams& params, const Forecast& forecast);
 
   /// Evaluates its settings for a block. The functions below refer to that block.
   void consider(const Forecast& forecast, const BlockStart& start);
@@ -70,8 +31,13 @@ class DraftCandidate {
   bool is_worth_reading() const;
   /// Returns true if a look is due and affordable, and the optimistic saving over `chosen` exceeds its cost.
   bool wants_look(const Forecast& forecast, const Choice& chosen) const;
+  /// Returns the number of positions that a look compares.
+  std::size_t look_positions() const { return std::min(AutoParams::look_positions, limits_.length); }
   /// Returns the seconds of a look.
-  double look_seconds() const { return reading_seconds(AutoParams::look_positions); }
+  double look_seconds() const { return reading_seconds(look_positions()); }
+  /// Returns the largest K of its drafts.
+  std::size_t max_drafts() const { return limits_.drafts; }
+  bool is_trained() const { return costs_->first.has_value(); }
 
   /// Returns the seconds of a block of K draft sequences with these numbers of nodes, levels and emitted
   /// tokens.
@@ -84,8 +50,8 @@ class DraftCandidate {
   void looked();
   /// Records that it drafts the block.
   void drafts();
-  /// Learns from a position of the sequence.
-  void see(const DraftedPosition& position);
+  /// Learns from a position of the sequence that was drafted at a level, from 1.
+  void see(const DraftedPosition& position, std::size_t level);
   /// Records the outcome of a block that it drafted, and learns from its positions if the block is one of
   /// those to be compared.
   Result<void> observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target);
@@ -105,9 +71,10 @@ class DraftCandidate {
 
   AutoParams params_;
   std::size_t model_;
+  const DraftCosts* costs_;
+  ShapeLimits limits_;
   Replay replay_;
   BlockTimes times_;
-  const DraftCosts* costs_ = nullptr;
   Choice best_, perfect_, plain_;
   std::size_t block_ = 0, length_ = 0, left_ = 0;  // index of the block, tokens before and after it
   std::size_t read_ = 0;                           // processed tokens of the sequence

@@ -25,7 +25,7 @@ double BlockTimes::at(const ByRows& seconds, double rows) {
   return std::lerp(seconds[below], seconds[below + 1], clamped - static_cast<double>(below));
 }
 
-Replay::Replay(std::span<const Family> families, std::span<const double> bounds, double memory)
+Replay::Replay(std::span<const Family> families, std::span<const double> bounds, double memory, bool by_level)
     : families_(families.begin(), families.end()),
       bounds_(bounds.begin(), bounds.end()),
       decay_(std::exp(-1.0 / memory)) {
@@ -39,9 +39,23 @@ Replay::Replay(std::span<const Family> families, std::span<const double> bounds,
   begins_.resize(settings_.size());
   next_.assign(settings_.size(), 1.0);
   starts_.resize(families_.size());
+  if (by_level) histories_.resize(longest);
 }
 
-void Replay::see(const DraftedPosition& position, const BlockTimes& times) {
+/// Returns the position as drafts of a level have it.
+const DraftedPosition& Replay::at(std::size_t level, const DraftedPosition& position) const {
+  if (histories_.empty()) return position;
+  const History& history = histories_[level - 1];
+  return history.positions[turn_ % std::min(history.added, history.positions.size())];
+}
+
+void Replay::see(const DraftedPosition& position, const BlockTimes& times, std::size_t level) {
+  ++turn_;
+  for (std::size_t i = 0; i < histories_.size(); ++i) {
+    History& history = histories_[i];
+    if (level == 0 || level == i + 1)
+      history.positions[history.added++ % history.positions.size()] = position;
+  }
   if (weight_ > 1e100) rescale();
   weight_ /= decay_;
   positions_ += weight_;
@@ -96,7 +110,7 @@ void Replay::see(const Family& family, std::size_t first_setting, std::span<Star
     const Start before = start;
     double seconds = 0.0;  // of the level
     if (level <= family.max_length) {
-      start.advance(position, level, family);
+      start.advance(at(level, position), level, family);
       seconds =
           BlockTimes::at(times.target, 1.0 + start.nodes) - BlockTimes::at(times.target, 1.0 + before.nodes);
       if (level > 1) seconds += BlockTimes::at(times.draft, before.last_level);

@@ -9,7 +9,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/report/progress.h"
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 #include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
