@@ -314,7 +314,7 @@ Result<fs::path> ModelCaches::find_url(std::string_view url) const {
                (llama_ / name).string(), escape(url, 200));
 }
 
-std::vector<fs::path> drafters_beside(const fs::path& model) {
+std::vector<fs::path> drafters_next_to(const fs::path& model) {
   struct Found {
     std::size_t kind;
     fs::path path;

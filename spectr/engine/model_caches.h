@@ -56,10 +56,10 @@ struct FolderModel {
   std::filesystem::path draft;  ///< empty: none
 };
 
-/// Returns the trained drafters beside a model: the files of its folder with its name, but for quantization
+/// Returns the trained drafters next to a model: the files of its folder with its name, but for quantization
 /// and words at its end, after "dflash-", "dspark-", "eagle3-" or "mtp-". They are in this order, those of a
 /// kind by name.
-std::vector<std::filesystem::path> drafters_beside(const std::filesystem::path& model);
+std::vector<std::filesystem::path> drafters_next_to(const std::filesystem::path& model);
 
 /// Returns the models of a folder, by name: its GGUF files, without image projectors and trained drafters,
 /// and its subfolders, each with one model, which can be split, and optionally a draft model whose file's

@@ -43,7 +43,7 @@ class Caches : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Caches, DraftersBesideAModelHaveItsName) {
+TEST_F(Caches, DraftersNextToAModelHaveItsName) {
   const fs::path model = write("models/Qwen3-8B-Instruct-Q4_K_M.gguf");
   const fs::path mtp = write("models/mtp-Qwen3-8B-Instruct-Q8_0.gguf"),
                  dflash = write("models/dflash-Qwen3-8B-Instruct.gguf"),
@@ -53,12 +53,12 @@ TEST_F(Caches, DraftersBesideAModelHaveItsName) {
   write("models/draft-Qwen3-8B.gguf");
   write("models/mtp-Q8_0.gguf");
   write("models/mtp-Qwen3-8B.txt");
-  EXPECT_EQ(drafters_beside(model), (std::vector{dflash, eagle, mtp}));
-  EXPECT_EQ(drafters_beside(folder_ / "nowhere" / "a.gguf"), std::vector<fs::path>());
+  EXPECT_EQ(drafters_next_to(model), (std::vector{dflash, eagle, mtp}));
+  EXPECT_EQ(drafters_next_to(folder_ / "nowhere" / "a.gguf"), std::vector<fs::path>());
   const fs::path cached = write("llama/me_Tiny-GGUF_Tiny-Q4_0.gguf"),
                  beside = write("llama/me_Tiny-GGUF_mtp-Tiny.gguf");
   write("llama/me_Other_mtp-Tiny.gguf");
-  EXPECT_EQ(drafters_beside(cached), std::vector{beside});
+  EXPECT_EQ(drafters_next_to(cached), std::vector{beside});
 }
 
 TEST_F(Caches, DraftersAreNotTakenForModels) {

@@ -144,14 +144,14 @@ TEST(DraftLogits, BelongToADrafterThatGenerates) {
   EXPECT_GT(drafted["stats"]["drafted"].get<int>(), 0);
 }
 
-/// A folder with a target and files beside it, deleted by the destructor.
-class DraftersBesideAModel : public testing::Test {
+/// A folder with a target and files next to it, deleted by the destructor.
+class DraftersNextToAModel : public testing::Test {
  protected:
-  DraftersBesideAModel() {
+  DraftersNextToAModel() {
     std::string name = testing::TempDir() + "spectr-drafters-XXXXXX";
     folder_ = mkdtemp(name.data());
   }
-  ~DraftersBesideAModel() override { std::filesystem::remove_all(folder_); }
+  ~DraftersNextToAModel() override { std::filesystem::remove_all(folder_); }
 
   std::string add(const std::string& file, const std::string& as) const {
     std::filesystem::copy_file(drafter_data(file), folder_ / as);
@@ -170,7 +170,7 @@ class DraftersBesideAModel : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(DraftersBesideAModel, AreUsedWhereAutoDecidesAndNamed) {
+TEST_F(DraftersNextToAModel, AreUsedWhereAutoDecidesAndNamed) {
   const std::string target = add("target-qwen3.gguf", "Qwen3-Tiny-Q8_0.gguf"),
                     drafter = add("dflash-8.gguf", "dflash-Qwen3-Tiny.gguf");
   add("eagle3-d2t.gguf", "eagle3-Other.gguf");  // of another model
@@ -190,7 +190,7 @@ TEST_F(DraftersBesideAModel, AreUsedWhereAutoDecidesAndNamed) {
   EXPECT_THAT(refused.err, testing::HasSubstr(drafter + " can draft for this model: give it with -md"));
 }
 
-TEST_F(DraftersBesideAModel, AreNotNeededWhereTheModelHasALayerForDrafting) {
+TEST_F(DraftersNextToAModel, AreNotNeededWhereTheModelHasALayerForDrafting) {
   const std::string target = add("../arch2/glm4moe/model-mtp.gguf", "glm.gguf");
   const Outcome automatic = generated(target, {});
   EXPECT_EQ(method_of(automatic), "auto");

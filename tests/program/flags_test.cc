@@ -154,7 +154,7 @@ TEST(Flags, SpecTypeRefusesByNameWhatThereIsNot) {
   expect_error({"generate", "-m", target(), "-p", "Once", "--spec-type", "draft-simple"},
                "--spec-type draft-simple needs a draft model: give -md FILE");
   expect_error({"generate", "-m", target(), "-p", "Once", "--spec-type", "draft-dflash"},
-               "--spec-type draft-dflash needs a drafter: give -md FILE (no file dflash-* beside");
+               "--spec-type draft-dflash needs a drafter: give -md FILE (no file dflash-* next to");
 }
 
 TEST(Flags, OfACopiedLlamaCliLineChangeNoText) {

@@ -19,7 +19,7 @@ namespace {
 struct SpecType {
   std::string_view name;
   std::string_view method;  ///< its counterpart; empty: none. Drafts of all kinds go with several methods
-  std::string_view prefix = {};  ///< the beginning of the name of a drafter's file beside the target
+  std::string_view prefix = {};  ///< the beginning of the name of a drafter's file next to the target
 
   bool drafts() const { return name.starts_with("draft-"); }
 };
@@ -62,13 +62,13 @@ std::vector<const SpecType*> read_types(const std::vector<std::string>& given) {
   return types;
 }
 
-/// A drafter in the target's file or beside it.
+/// A drafter in the target's file or next to it.
 struct FoundDrafter {
   std::string file;
   std::string_view type;
 };
 
-/// Returns the drafters beside the target, then the target itself if it has a layer for drafting. Files that
+/// Returns the drafters next to the target, then the target itself if it has a layer for drafting. Files that
 /// are no drafters are left out.
 std::vector<FoundDrafter> find_drafters(const std::string& target) {
   std::vector<FoundDrafter> found;
@@ -77,7 +77,7 @@ std::vector<FoundDrafter> find_drafters(const std::string& target) {
     const bool drafts = file && (is_target ? has_next_token_layer(*file) : is_trained_drafter(*file));
     if (drafts && taps_of(*file)) found.push_back({path.string(), type_of(*file, is_target)});
   };
-  for (const std::filesystem::path& path : drafters_beside(target)) add(path, false);
+  for (const std::filesystem::path& path : drafters_next_to(target)) add(path, false);
   add(target, true);
   return found;
 }
@@ -143,7 +143,7 @@ void use_of_types(ModelFlags& model, const std::vector<const SpecType*>& types) 
       Status::usage,
       first.prefix.empty()
           ? fmt::format("--spec-type {} needs a draft model: give -md FILE", first.name)
-          : fmt::format("--spec-type {} needs a drafter: give -md FILE (no file {}* beside {} is one "
+          : fmt::format("--spec-type {} needs a drafter: give -md FILE (no file {}* next to {} is one "
                         "for it)",
                         first.name, first.prefix, model.model));
 }
