@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "spectr/decode/auto/auto_params.h"
-#include "spectr/decode/auto/drafted_position.h"
+#include "spectr/decode/costs/learned_position.h"
 #include "spectr/decode/suffix_drafter.h"
 
 namespace spectr {

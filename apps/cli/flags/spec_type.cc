@@ -106,9 +106,9 @@ void use_if_automatic(ModelFlags& model, const MethodRequest& request) {
 void set_method(const std::vector<const SpecType*>& types, MethodRequest& request, ModelFlags& model) {
   const SpecType& first = *types.front();
   for (const SpecType* type : types) {
-    if (type->method != first.method)
-      throw Failure(Status::usage, fmt::format("--spec-type {} and {} are different methods: give one",
-                                               first.name, type->name));
+    if (type->method == first.method) continue;
+    throw Failure(Status::usage, fmt::format("--spec-type {} and {} are different methods: give one",
+                                             first.name, type->name));
   }
   if (request.method && *request.method != first.method) {
     throw Failure(Status::usage, fmt::format("--spec-type {} is method {}, but --method {} is given",
@@ -124,8 +124,8 @@ void set_method(const std::vector<const SpecType*>& types, MethodRequest& reques
 void check_types(const ModelFlags& model, const std::vector<const SpecType*>& types) {
   for (const std::string& draft : model.drafts) {
     const std::string_view type = type_of(need(Gguf::open(draft)), draft == model.model);
-    if (std::ranges::find(types, type, [](const SpecType* one) { return one->name; }) != types.end())
-      continue;
+    const auto is_given = [type](const SpecType* one) { return one->name == type; };
+    if (std::ranges::any_of(types, is_given)) continue;
     throw Failure(Status::usage, fmt::format("{}: is of type {}, but --spec-type names {}", draft, type,
                                              types.front()->name));
   }
@@ -136,7 +136,9 @@ void use_of_types(ModelFlags& model, const std::vector<const SpecType*>& types) 
   const std::vector<FoundDrafter> found = find_drafters(model.model);
   for (const SpecType* type : types) {
     const auto one = std::ranges::find(found, type->name, &FoundDrafter::type);
-    if (one != found.end()) return draft_by(*one, model);
+    if (one == found.end()) continue;
+    draft_by(*one, model);
+    return;
   }
   const SpecType& first = **std::ranges::find_if(types, &SpecType::drafts);
   throw Failure(
@@ -167,7 +169,10 @@ void choose_speculation(ModelFlags& model, MethodFlags& method, bool may_draft) 
       use_if_automatic(model, request);
     return;
   }
-  if (std::ranges::none_of(types, &SpecType::drafts)) return set_method(types, request, model);
+  if (std::ranges::none_of(types, &SpecType::drafts)) {
+    set_method(types, request, model);
+    return;
+  }
   // Drafts from the text in addition to those of a drafter are a choice of auto.
   if (!std::ranges::all_of(types, &SpecType::drafts)) {
     const bool has_none = std::ranges::find(types, &spec_types[0]) != types.end();

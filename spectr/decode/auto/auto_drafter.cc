@@ -34,7 +34,6 @@ void AutoDrafter::begin(const BlockStart& first, const Models& models) {
   ngrams_ = {};
   recent_.clear();
   largest_ = {};
-  looked_ = false;
   candidates_.clear();
   const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model) {
@@ -196,10 +195,9 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
 }
 
 std::size_t AutoDrafter::max_nodes(std::size_t left) const {
-  if (left == 0) return 1;
   std::size_t nodes = AutoParams::max_rows;  // n-grams need fewer
   for (const DraftCosts& draft : costs_->drafts) nodes = std::max(nodes, limits_of(draft).rows);
-  return nodes;
+  return left == 0 ? 1 : nodes;
 }
 
 }  // namespace spectr

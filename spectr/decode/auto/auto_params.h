@@ -17,8 +17,7 @@ struct AutoParams {
   static constexpr std::size_t max_length = 12;
   /// Maximum tree size in rows of a target pass, including the root.
   static constexpr std::size_t max_rows = 32;
-  /// Both limits for drafters whose first pass drafts a whole block, so that more drafts cost only rows of
-  /// the target.
+  /// Both limits for drafters whose first pass drafts a whole block: more drafts cost only target rows.
   static constexpr std::size_t max_block_drafts = 16, max_block_rows = 64;
   /// Bounds of the reach below which drafts stop (see TreeDrafter). With bound 0 they never stop.
   static constexpr std::array<double, 7> min_reaches = {0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "spectr/base/recycled.h"
+#include "spectr/decode/costs/learned_position.h"
 
 namespace spectr {
 namespace {

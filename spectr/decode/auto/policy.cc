@@ -1,5 +1,7 @@
 #include "spectr/decode/auto/policy.h"
 
+#include "spectr/decode/costs/learned_position.h"
+
 namespace spectr {
 
 double RegretBudget::of_block(const Choice& plain, std::size_t left) const {

@@ -136,7 +136,7 @@ std::optional<CostEntry> cost_entry(std::string_view json, std::size_t draft_mod
       if (draft.contains("first")) drafts.back().first = seconds_from(draft.at("first"));
       if (!draft.contains("block")) continue;
       drafts.back().block = count_from(draft.at("block"));
-      if (drafts.back().block == 0) throw std::out_of_range("block");
+      if (*drafts.back().block == 0) throw std::out_of_range("block");
     }
     if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");
