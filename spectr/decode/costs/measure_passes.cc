@@ -112,9 +112,9 @@ class TimedModel {
   /// Times the prefill of the whole sequence. A trained drafter reads the target's states, which are there.
   Result<void> read() {
     session_->rewind(0);
-    if (is_trained()) {
+    if (is_trained() && sequence_.size() > 1) {
       target_->rewind(0);
-      SPECTR_TRY_VOID(target_->score(sequence_, TokenTree(0)));
+      SPECTR_TRY_VOID(target_->score(std::span(sequence_).first(sequence_.size() - 1), TokenTree(0)));
     }
     Stopwatch watch;
     SPECTR_TRY_VOID(session_->score(sequence_, TokenTree(0)));
