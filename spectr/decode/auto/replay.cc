@@ -42,20 +42,18 @@ Replay::Replay(std::span<const Family> families, std::span<const double> bounds,
   if (by_level) histories_.resize(longest);
 }
 
-/// Returns the position as drafts of a level have it.
-const DraftedPosition& Replay::at(std::size_t level, const DraftedPosition& position) const {
-  if (histories_.empty()) return position;
-  const History& history = histories_[level - 1];
-  return history.positions[turn_ % std::min(history.added, history.positions.size())];
+void Replay::History::add(const DraftedPosition& position, bool is_own) {
+  if (own + borrowed == 0) positions.fill(position);
+  if (is_own) {
+    positions[own++ % positions.size()] = position;
+  } else if (own < positions.size()) {
+    positions[own + borrowed++ % (positions.size() - own)] = position;
+  }
 }
 
 void Replay::see(const DraftedPosition& position, const BlockTimes& times, std::size_t level) {
   ++turn_;
-  for (std::size_t i = 0; i < histories_.size(); ++i) {
-    History& history = histories_[i];
-    if (level == 0 || level == i + 1)
-      history.positions[history.added++ % history.positions.size()] = position;
-  }
+  for (std::size_t i = 0; i < histories_.size(); ++i) histories_[i].add(position, level == i + 1);
   if (weight_ > 1e100) rescale();
   weight_ /= decay_;
   positions_ += weight_;
@@ -110,7 +108,7 @@ void Replay::see(const Family& family, std::size_t first_setting, std::span<Star
     const Start before = start;
     double seconds = 0.0;  // of the level
     if (level <= family.max_length) {
-      start.advance(at(level, position), level, family);
+      start.advance(histories_.empty() ? position : histories_[age].at(turn_), level, family);
       seconds =
           BlockTimes::at(times.target, 1.0 + start.nodes) - BlockTimes::at(times.target, 1.0 + before.nodes);
       if (level > 1) seconds += BlockTimes::at(times.draft, before.last_level);

@@ -53,8 +53,8 @@ struct DraftSetting {
 /// the last blocks extend beyond its end.
 ///
 /// What a trained drafter drafts depends on where its block begins: a position is known at the level at which
-/// it was drafted or looked at. The other levels take one of their own latest positions, each in turn. The
-/// theorem does not cover that; each level has the acceptance that its drafts had.
+/// it was drafted or looked at. Every level then takes one of its own latest positions in turn or, until it
+/// has enough, of those of other levels. The theorem does not cover that.
 ///
 /// Cost of see(): O(Σ over settings of L). Not thread-safe.
 class Replay {
@@ -74,8 +74,8 @@ class Replay {
          bool by_level = false);
 
   /// Adds the next position of the sequence. Passes at this position take these times. `level` is the one at
-  /// which the position was drafted, from 1; 0: drafts of all levels are alike there. It is read only if
-  /// drafts depend on where their block begins. Requires: the first position then has level 0.
+  /// which the position was drafted, from 1; 0: none. It is read only if drafts depend on where their block
+  /// begins.
   void see(const DraftedPosition& position, const BlockTimes& times, std::size_t level = 0);
   /// Reduces the total weight of the positions seen so far to this number of positions, if it is larger.
   /// Requires: a position has been seen.
@@ -106,16 +106,18 @@ class Replay {
   };
   static constexpr std::size_t ages = longest + 1;
   using ByAge = std::array<double, ages>;
-  /// The latest positions of one level.
+  /// The latest positions of one level, and then those of others.
   struct History {
     std::array<DraftedPosition, 8> positions = {};
-    std::size_t added = 0;
+    std::size_t own = 0, borrowed = 0;  // number of positions so far
+
+    void add(const DraftedPosition& position, bool is_own);
+    const DraftedPosition& at(std::size_t turn) const { return positions[turn % positions.size()]; }
   };
 
   void rescale();
   void see(const Family& family, std::size_t first_setting, std::span<Start> starts,
            const DraftedPosition& position, const BlockTimes& times);
-  const DraftedPosition& at(std::size_t level, const DraftedPosition& position) const;
   std::size_t place(std::size_t age) const { return (begun_ + ages - age) % ages; }
 
   std::vector<Family> families_;
