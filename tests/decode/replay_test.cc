@@ -99,7 +99,7 @@ TEST(Replay, KnowsTheAcceptanceOfEachLevelWhereItDependsOnTheBlock) {
   EXPECT_NEAR(replay.tokens(2), 2.0, 0.05) << "and no draft reaches the third";
 
   Replay mixed({&chain, 1}, bounds, no_end);
-  for (int i = 0; i < 400; ++i) mixed.see(surviving(i % 2 == 0 ? 1.0 : 0.0), equal_times(), 1);
+  for (int i = 0; i < 400; ++i) mixed.see(surviving(i % 3 == 0 ? 1.0 : 0.0), equal_times(), 1);
   EXPECT_LT(mixed.tokens(0), 1.9) << "otherwise levels are alike";
 }
 

@@ -215,7 +215,7 @@ TEST(TrainedDrafters, AreMeasuredByTheirPasses) {
   std::filesystem::create_directories(folder);
   for (const Pair& pair : {pairs[0], pairs[3]}) {
     EngineOptions options = options_of(pair);
-    options.cost_file = CostFile({.path = folder / "costs.json"});
+    options.cost_file = CostFile({.path = (folder / "costs.json").string()});
     const auto engine = Engine::load(std::move(options)).value();
     ASSERT_TRUE(engine->measure_costs());
     const auto costs = engine->costs();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "spectr/engine/costs/cost_json.h"
 #include "spectr/engine/costs/processor_name.h"
 #include "spectr/engine/costs/slim_trial.h"
+#include "spectr/nn/drafters/drafter_session.h"
 
 namespace spectr {
 namespace {
