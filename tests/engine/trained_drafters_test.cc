@@ -223,7 +223,9 @@ TEST(TrainedDrafters, AreMeasuredByTheirPasses) {
     const DraftCosts& drafter = costs->drafts.front();
     EXPECT_GT(drafter.first.value_or(0.0), 0.0) << pair.drafter;
     EXPECT_EQ(drafter.block.has_value(), engine->models().trained->spec().block.has_value());
-    if (drafter.block) EXPECT_EQ(*drafter.block, engine->models().trained->max_depth());
+    if (drafter.block) {
+      EXPECT_EQ(*drafter.block, engine->models().trained->max_depth());
+    }
     EXPECT_EQ(drafter.passes.points().back().rows, 64U);
     Request open;
     open.prompts = {prompt_of_pairs};
