@@ -204,7 +204,9 @@ TEST(SeveralModels, StreamTheAnswerOfAModelThatIsLoadedForIt) {
     const TestJson choice = TestJson::parse(events[i])["choices"][0];
     const bool is_last = i + 1 == events.size();
     EXPECT_EQ(choice["finish_reason"], is_last ? TestJson("length") : TestJson()) << choice;
-    if (is_last) EXPECT_FALSE(choice["delta"].contains("content")) << choice;
+    if (is_last) {
+      EXPECT_FALSE(choice["delta"].contains("content")) << choice;
+    }
     if (choice["delta"].contains("content") && choice["delta"]["content"].is_string())
       content += choice["delta"]["content"];
   }
