@@ -27,7 +27,7 @@ JsonInput other_value(const MethodSetting& setting) {
   if (std::holds_alternative<bool MethodOptions::*>(setting.place)) return true;
   if (std::holds_alternative<double MethodOptions::*>(setting.place)) return 0.5;
   if (std::holds_alternative<std::vector<std::size_t> MethodOptions::*>(setting.place))
-    return JsonInput::array({7});
+    return JsonInput::array({7U});
   return 7;
 }
 
