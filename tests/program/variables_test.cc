@@ -49,14 +49,12 @@ TEST(Variables, MayAskForTheDefaultOfThreads) {
 }
 
 TEST(Variables, OfRefusedFlagsAreRefusedByName) {
-  for (const auto& [name, value] :
-       Variables{{"LLAMA_ARG_SPEC_TYPE", "ngram"}, {"LLAMA_ARG_SPEC_DRAFT_P_MIN", "0.5"}}) {
-    const Surroundings where = {.variables = {{name, value}}};
-    expect_error(generate() + Arguments{"-p", "Once", "-n", "2"}, name + " is not supported", where);
-    expect_error({"chat", "-m", target()}, name, where);
-    expect_error({"serve", "-m", target()}, name, where);
-    expect_error({"bench", "methods", "-m", target(), "-md", draft()}, name, where);
-  }
+  const std::string name = "LLAMA_ARG_SPEC_DRAFT_P_MIN";
+  const Surroundings where = {.variables = {{name, "0.5"}}};
+  expect_error(generate() + Arguments{"-p", "Once", "-n", "2"}, name + " is not supported", where);
+  expect_error({"chat", "-m", target()}, name, where);
+  expect_error({"serve", "-m", target()}, name, where);
+  expect_error({"bench", "methods", "-m", target(), "-md", draft()}, name, where);
 }
 
 TEST(Variables, OfRefusedFlagsMayAskForNothing) {
