@@ -85,6 +85,7 @@ Answer read(std::string_view text, const Family& family, unsigned settings, std:
 }  // namespace
 }  // namespace spectr
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto all = spectr::families();
   if (size < 3) return 0;

@@ -40,6 +40,7 @@ ChatTemplate::Conversation conversation() {
 }  // namespace
 }  // namespace spectr
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view source(reinterpret_cast<const char*>(data), size);
   const auto chat = spectr::ChatTemplate::make(source, spectr::fuzz_tokenizer().vocabulary());

@@ -6,6 +6,7 @@
 
 #include "fuzz/walk_gguf.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto file = spectr::Gguf::parse(std::as_bytes(std::span(data, size)), "fuzz.gguf");
   if (file) {

@@ -7,6 +7,7 @@
 
 #include "fuzz/walk_grammar.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using Kind = spectr::Constraint::Kind;
   if (size == 0) return 0;

@@ -10,6 +10,7 @@
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/nn/transformer.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace spectr;
   static ThreadPool pool(1);

@@ -10,6 +10,7 @@
 #include "fuzz/walk_grammar.h"
 #include "spectr/engine/rules/json_schema.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string source(reinterpret_cast<const char*>(data), size);
   for (const auto style : {spectr::SchemaStyle::json, spectr::SchemaStyle::tags}) {

@@ -8,6 +8,7 @@
 #include "spectr/text/jinja/from_json.h"
 #include "spectr/text/jinja/template.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const nlohmann::json request = {{"messages",
                                           {{{"role", "system"}, {"content", "Be brief."}},

@@ -78,6 +78,7 @@ void fuzz(std::string_view input) {
 }  // namespace
 }  // namespace spectr
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   spectr::fuzz({reinterpret_cast<const char*>(data), size});
   return 0;

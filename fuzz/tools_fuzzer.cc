@@ -10,6 +10,7 @@
 
 #include "spectr/engine/tools/tool_use.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it by this name.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::size_t line = std::min(text.find('\n'), size);

@@ -23,11 +23,11 @@ inline const Tokenizer& fuzz_tokenizer() {
 /// Compiles a constraint. If it can be compiled, generates a text that it allows and takes a step back in it.
 /// A prefix without a next token must be an error. The mask of a prefix must be the same when it is seen
 /// again. Input bytes select the tokens.
-inline void walk_grammar(Constraint constraint, std::string_view choices) {
+inline void walk_grammar(const Constraint& constraint, std::string_view choices) {
   const Tokenizer& tokenizer = fuzz_tokenizer();
   const std::size_t vocabulary = tokenizer.vocabulary().size();
   static const auto compiler = GrammarCompiler::make(tokenizer, vocabulary).value();
-  const auto grammar = compiler->compile(std::move(constraint));
+  const auto grammar = compiler->compile(constraint);
   if (!grammar) return;
   const auto rule = grammar_rule(*grammar, tokenizer, 1);
   constexpr std::size_t max_tokens = 24;

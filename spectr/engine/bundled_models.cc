@@ -48,7 +48,7 @@ Result<BundledModels> bundled_models() {
   }
   std::string looked;
   for (const fs::path& folder : folders) {
-    const BundledModels models{
+    BundledModels models{
         folder / "spectr-stories-7m-q8_0.gguf",
         folder / "spectr-stories-draft-0.6m-q8_0.gguf",
         {folder / "spectr-stories-draft-0.3m-f16.gguf", folder / "spectr-stories-draft-0.6m-f16.gguf",

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include "apps/cli/report/terminal_style.h"
@@ -58,6 +61,14 @@ class LocaleOfThread {
   locale_t before_;
 };
 
+/// Returns another stream to standard error. Throws std::system_error if the process has too many files.
+std::FILE* copy_of_stderr() {
+  const int copy = dup(STDERR_FILENO);
+  std::FILE* const stream = copy < 0 ? nullptr : fdopen(copy, "w");
+  if (stream == nullptr) throw std::system_error(errno, std::generic_category(), "standard error");
+  return stream;
+}
+
 }  // namespace
 
 template <unsigned char (LineEditor::*action)()>
@@ -84,7 +95,7 @@ LineEditor::LineEditor(TerminalInput& input, ChatHistory history)
       history_(std::move(history)),
       has_colours_(has_colours(STDERR_FILENO)),
       utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
-      out_(fdopen(dup(STDERR_FILENO), "w")),
+      out_(copy_of_stderr()),
       ignored_(fopen("/dev/null", "w")),
       searched_(history_winit()) {
   const LocaleOfThread locale(utf8_);
