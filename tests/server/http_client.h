@@ -60,7 +60,7 @@ inline HttpReply ask(const std::string& host, int port, const std::string& metho
   std::string head = method + " " + path + " HTTP/1.1\r\nConnection: close\r\n";
   if (!headers.has("Host")) head += "Host: " + host + "\r\n";
   if (method == "POST" || !body.empty()) head += "Content-Length: " + std::to_string(body.size()) + "\r\n";
-  for (const auto& [name, value] : headers) head += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : headers) head.append(name).append(": ").append(value).append("\r\n");
   connection.send(head + "\r\n" + body);
   return read_reply(connection.receive_all());
 }

@@ -35,9 +35,10 @@ TEST(RequestedMethodSettings, AreTakenByTheirNames) {
   for (const MethodSetting& setting : method_settings()) {
     if (!setting.asked) continue;
     const MethodOptions options = read(setting, other_value(setting));
-    for (const MethodSetting& other : method_settings())
+    for (const MethodSetting& other : method_settings()) {
       EXPECT_EQ(other.is_changed(options), other.setting == setting.setting)
           << other.name << " by " << setting.name;
+    }
   }
 }
 

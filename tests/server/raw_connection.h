@@ -43,7 +43,8 @@ class RawConnection {
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
-    open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    open_ =
+        socket_ >= 0 && ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~RawConnection() { ::close(socket_); }
   RawConnection(const RawConnection&) = delete;

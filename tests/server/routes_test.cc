@@ -1,9 +1,8 @@
 // Routing and replies, tested without a connection.
-#include "apps/server/routes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/server/routes.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -42,15 +41,15 @@ class RoutesOfAService : public testing::Test {
     return {.method = "POST", .path = path, .headers = {{"Host", "localhost"}}, .body = body.dump()};
   }
   http::Answer ask(const http::Request& request) const {
-    return routes.handle(request, [] {});
+    return routes_.handle(request, [] {});
   }
   int status_of(const http::Request& request) const {
-    const auto refused = routes.refuse(request);
+    const auto refused = routes_.refuse(request);
     return refused ? refused->status : 200;
   }
 
   static inline std::unique_ptr<ServedModels> models_;
-  const Routes routes{*models_, Origins("127.0.0.1", {}, {}), Keys(), false};
+  const Routes routes_{*models_, Origins("127.0.0.1", {}, {}), Keys(), false};
 };
 
 TEST(Aliases, AreNamesOfTheSameModel) {
@@ -110,9 +109,9 @@ TEST_F(RoutesOfAService, NoteWhyARequestIsRefused) {
 }
 
 TEST_F(RoutesOfAService, CallNothingBriefThatHasABody) {
-  EXPECT_TRUE(routes.is_brief({.method = "GET", .path = "/health"}));
-  EXPECT_TRUE(routes.is_brief({.method = "HEAD", .path = "/metrics"}));
-  EXPECT_FALSE(routes.is_brief({.method = "POST", .path = "/tokenize"}));
+  EXPECT_TRUE(routes_.is_brief({.method = "GET", .path = "/health"}));
+  EXPECT_TRUE(routes_.is_brief({.method = "HEAD", .path = "/metrics"}));
+  EXPECT_FALSE(routes_.is_brief({.method = "POST", .path = "/tokenize"}));
 }
 
 TEST_F(RoutesOfAService, CancelATextThatNobodyWaitsFor) {

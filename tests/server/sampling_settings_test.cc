@@ -83,8 +83,8 @@ TEST(RequestedSamplingSettings, AreRefusedBeyondTheirRangeByNameAndValue) {
     if (holds<SamplingSetting::Texts>(setting)) {
       refused.push_back(JsonInput::array({1}));
     } else {
-      if (std::isfinite(min)) refused.push_back(min - 1.0);
-      if (!holds<std::size_t>(setting)) refused.push_back(max + 1.0);
+      if (std::isfinite(min)) refused.emplace_back(min - 1.0);
+      if (!holds<std::size_t>(setting)) refused.emplace_back(max + 1.0);
     }
     for (const std::string_view name : names_of_field(setting)) {
       for (const JsonInput& value : refused) {
