@@ -26,7 +26,8 @@ std::vector<std::string> requests_of(const std::string& bytes, std::size_t piece
   std::vector<std::string> requests;
   for (const Request& request : handler.handled) {
     std::string text = request.method + '\n' + request.path + '\n';
-    for (const auto& [name, value] : request.headers) text += name + ": " + value + '\n';
+    for (const auto& [name, value] : request.headers)
+      text.append(name).append(": ").append(value).append("\n");
     requests.push_back(text + request.body);
   }
   const std::string& received = client.received();

@@ -107,33 +107,33 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
                                                       true}};
     if (normalizes) {
       for (const auto& [numbers, groups] : {std::pair(&query, heads), {&key, kv_heads}}) {
-        calls.push_back(call::Norm{.kind = NormSpec::Kind::rms,
-                                   .epsilon = 1e-6f,
-                                   .weight = {},
-                                   .bias = {},
-                                   .in = numbers->rows(groups * dim),
-                                   .added = {},
-                                   .out = numbers->rows(groups * dim),
-                                   .picked = {},
-                                   .rows = n,
-                                   .groups = groups,
-                                   .cols = dim});
+        calls.emplace_back(call::Norm{.kind = NormSpec::Kind::rms,
+                                      .epsilon = 1e-6f,
+                                      .weight = {},
+                                      .bias = {},
+                                      .in = numbers->rows(groups * dim),
+                                      .added = {},
+                                      .out = numbers->rows(groups * dim),
+                                      .picked = {},
+                                      .rows = n,
+                                      .groups = groups,
+                                      .cols = dim});
       }
     }
-    calls.push_back(call::Turn{.q = query.rows(q.rows),
-                               .k = key.rows(k.rows),
-                               .v = value.rows(v.rows),
-                               .turned = turned.rows(q.rows),
-                               .rows = n,
-                               .heads = heads,
-                               .cache = cache_on(pool),
-                               .angles = angles.at(),
-                               .written = to.at(),
-                               .scales = {},
-                               .first = 0,
-                               .dims = dim,
-                               .interleaved = false,
-                               .scale = 0.25f});
+    calls.emplace_back(call::Turn{.q = query.rows(q.rows),
+                                  .k = key.rows(k.rows),
+                                  .v = value.rows(v.rows),
+                                  .turned = turned.rows(q.rows),
+                                  .rows = n,
+                                  .heads = heads,
+                                  .cache = cache_on(pool),
+                                  .angles = angles.at(),
+                                  .written = to.at(),
+                                  .scales = {},
+                                  .first = 0,
+                                  .dims = dim,
+                                  .interleaved = false,
+                                  .scale = 0.25f});
     EXPECT_TRUE(device.run(calls));
     std::vector<std::uint32_t> all = bits(device, turned), kept = bits(device, pool);
     all.resize(n * q.rows);
@@ -292,13 +292,13 @@ TEST(PlanTrial, RunsNothingThatReadsWhatAPassSends) {
   TwinDevice twins;
   const SmallPass pass(twins);
   std::vector<call::AnyCall> calls = pass.calls;
-  calls.push_back(call::Move{});
-  calls.push_back(call::Turn{});
-  calls.push_back(call::Attend{});
-  calls.push_back(call::Merge{});
+  calls.emplace_back(call::Move{});
+  calls.emplace_back(call::Turn{});
+  calls.emplace_back(call::Attend{});
+  calls.emplace_back(call::Merge{});
   call::Norm of_wanted{};
   of_wanted.picked = pass.x.at();
-  calls.push_back(of_wanted);
+  calls.emplace_back(of_wanted);
   EXPECT_EQ(cuda::calls_for_trial(calls).size(), pass.calls.size());
 }
 

@@ -121,8 +121,8 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForActivations) {
        {Activation::silu, Activation::gelu_tanh, Activation::relu, Activation::clamped_silu}) {
     for (const bool has_gate : {false, true}) {
       std::vector<float> x = random_floats(n * cols, 1), y = random_floats(n * cols, 2);
-      for (float& v : x) v *= 9.0F;
-      for (float& v : y) v *= 9.0F;
+      for (std::vector<float>* numbers : {&x, &y})
+        std::ranges::transform(*numbers, numbers->begin(), [](float v) { return 9.0F * v; });
       expect_same_bits([&](Device& device) {
         const Numbers gate = send(device, x), up = send(device, y);
         run(device, call::Activate{kind, 3.0f, has_gate, gate.rows(cols), up.rows(cols),

@@ -95,7 +95,7 @@ TEST(Completions, AreTheSameAloneAndAmongSevenOthers) {
 
 TEST(Completions, AreTheSameWhateverTheRowsOfPasses) {
   // By these costs, passes of prompts have 16 rows.
-  const auto costs = std::make_shared<Costs>(
+  auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1e-4}, {32, 32e-4}}), {{CostCurve({{1, 1e-5}, {32, 32e-5}})}}, {}});
   const auto nth = [](std::size_t i) {
     Request one = request(std::string(i, 'a') + std::string(story), i, methods[i]);
@@ -268,7 +268,7 @@ TEST(Completions, HaveBlocksOfAnySizeUnlessTheEngineHasAMaximum) {
 
 TEST(Completions, HaveShapesThatFitTheEnginesMaximumWhateverTheCosts) {
   // Drafts are free and always accepted, so the longest block promises most.
-  const auto costs = std::make_shared<Costs>(
+  auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0}}), {{CostCurve({{1, 1e-6}, {32, 1e-6}})}}, {}});
   LearnedPosition sure = {.confidence = 0.999, .merging = 0.99};
   sure.accepted.fill(0.999);

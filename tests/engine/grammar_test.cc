@@ -157,7 +157,7 @@ TEST(Grammars, WithoutATextFailInsteadOfForbiddingEveryToken) {
 }
 
 TEST(Grammars, AreRefusedByName) {
-  const auto why = [](Constraint constraint) {
+  const auto why = [](const Constraint& constraint) {
     const auto compiled = compiler().compile(constraint);
     return compiled ? std::string() : compiled.error().message;
   };

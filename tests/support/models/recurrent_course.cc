@@ -199,7 +199,7 @@ std::vector<RecurrentRow> RecurrentLayersOn::run(const PassBatch& batch) {
   call::Move move = memory_.move();
   move.count = moves_there.at();
   move.moves = moves_there.at().behind(16);
-  calls.push_back(move);
+  calls.emplace_back(move);
   for (const call::AnyCall& one : delta_net(planned)) calls.push_back(one);
   for (const call::AnyCall& one : short_convolution(planned)) calls.push_back(one);
   value_of(device_.run(calls));
