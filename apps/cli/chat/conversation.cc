@@ -128,10 +128,11 @@ std::optional<Conversation::Prompt> Conversation::with_room(std::vector<ChatMess
                tokens.size(), context);
     return std::nullopt;
   }
-  if (messages.size() < all)
+  if (messages.size() < all) {
     fmt::print(stderr,
                "the conversation has {} tokens, the context {}: its first {} messages are forgotten\n", whole,
                context, all - messages.size());
+  }
   return Prompt{std::move(messages), std::move(tokens)};
 }
 

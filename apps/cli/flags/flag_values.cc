@@ -13,8 +13,8 @@ namespace {
 /// Parses a number. Returns false if the text has anything else.
 template <class Number>
 bool read(std::string_view text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, number);
+  const char *const begin = text.data(), *const end = begin + text.size();
+  const auto [stop, failed] = std::from_chars(begin, end, number);
   return failed == std::errc{} && stop == end;
 }
 

@@ -29,9 +29,10 @@ constexpr Setting axes[] = {Setting::tau, Setting::beams, Setting::beam_mode, Se
 std::size_t choice_of(const MethodSetting& setting, const std::string& name) {
   const auto& words = std::get<MethodSetting::Choice>(setting.place).words;
   const auto found = std::ranges::find(words, name);
-  if (found == words.end())
+  if (found == words.end()) {
     throw CLI::ValidationError("--" + setting.flag(),
                                fmt::format("must be {} or {}, got '{}'", words[0], words[1], name));
+  }
   return static_cast<std::size_t>(found - words.begin());
 }
 
