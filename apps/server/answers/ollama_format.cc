@@ -23,7 +23,7 @@ class OllamaFormat final : public Format {
   Events chunk(std::size_t, const AnswerDelta& delta) override {
     Json event = answer_with(delta);
     event["done"] = false;
-    return Events(1, std::move(event));
+    return Events(1, event);
   }
 
   Events end(std::size_t, const CompletionResult& result, bool) override {

@@ -160,7 +160,7 @@ void ServedModels::begin_unload(std::string_view name) {
     }
     changed_.notify_all();
   }
-  fail(std::move(given_up), {"the model was unloaded before its turn to be loaded", ErrorCode::cancelled});
+  fail(given_up, {"the model was unloaded before its turn to be loaded", ErrorCode::cancelled});
 }
 
 std::vector<ModelState> ServedModels::states() {
@@ -196,7 +196,7 @@ void ServedModels::drain() {
       for (auto& request : take_waiting(model.waiting)) given_up.push_back(std::move(request));
     }
   }
-  fail(std::move(given_up), stopping());
+  fail(given_up, stopping());
 }
 
 void ServedModels::cancel_all() {

@@ -101,7 +101,7 @@ std::optional<Constraint> read_format(const JsonInput& format, std::string_view 
 }
 
 std::optional<Constraint> read_plain_format(const JsonInput& format, std::string_view name) {
-  if (format == "") return std::nullopt;
+  if (format.is_string() && format.get_ref<const std::string&>().empty()) return std::nullopt;
   if (format == "json") return Constraint{Kind::json_schema, std::string(any_object), std::string(name)};
   if (format.is_object()) return of_schema(format, std::string(name));
   throw ApiError::invalid(fmt::format("'{}' must be json or a JSON schema, got {}", name, shown(format)));

@@ -49,7 +49,8 @@ void read_setting(Fields& fields, const SamplingSetting& setting, std::string_vi
 
 void read_order(Fields& fields, WarpOptions& options) {
   const JsonInput* given = fields.any("samplers");
-  if (given == nullptr || *given == "" || *given == JsonInput::array()) return;
+  if (given == nullptr || (given->is_array() && given->empty())) return;
+  if (given->is_string() && given->get_ref<const std::string&>().empty()) return;
   auto read = given->is_string() ? read_sampler_letters(given->get_ref<const std::string&>())
                                  : read_samplers(read_strings(*given, "samplers"));
   if (!read) throw ApiError::invalid(fmt::format("'samplers': {}", read.error().message));
