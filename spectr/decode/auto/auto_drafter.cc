@@ -49,9 +49,9 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   const std::size_t needed = std::ranges::any_of(candidates_, &DraftCandidate::is_trained) ? 2 : 1;
   if (first.sequence.size() <= needed) return {};
   std::vector<std::size_t> reading;
-  const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
     DraftCandidate& candidate = candidates_[model];
+    const Forecast forecast = this->forecast(first);  // by what the looks so far leave of the budget
     if (!has_room(*models.drafts[model], first) || !candidate.is_worth_reading(forecast)) continue;
     reading.push_back(model);
     if (candidate.best().origin == DraftOrigin::none)

@@ -52,9 +52,9 @@ struct DraftSetting {
 /// tokens. The seconds of a level are the mean over the blocks whose level lies within the sequence, because
 /// the last blocks extend beyond its end.
 ///
-/// What a trained drafter drafts depends on where its block begins: a position is known at the level at which
-/// it was drafted or looked at. Every level then takes one of its own latest positions in turn or, until it
-/// has enough, of those of other levels. The theorem does not cover that.
+/// The distributions of a trained drafter depend on where its block begins, so a position is known only at
+/// the level at which it was drafted or looked at. Every level then takes one of its own latest positions in
+/// turn or, until it has enough, one of another level. The theorem does not cover this.
 ///
 /// Cost of see(): O(Σ over settings of L). Not thread-safe.
 class Replay {
