@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -189,8 +190,8 @@ void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const ca
   if (!quant_layout(weights.type)) return record(call::FloatProduct{weights, in, out, rows});
   const call::QuantizedRows x = quantized(in, rows, linear.in);
   // Merge with a preceding product of the same rows and format.
-  for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
-    auto* const before = std::get_if<call::Product>(&last->get());
+  for (auto& last : calls_ | std::views::reverse) {
+    auto* const before = std::get_if<call::Product>(&last.get());
     if (before == nullptr || before->rows != rows) break;
     if (before->targets.size() == call::Product::most_targets ||
         before->targets.front().weights.type != weights.type)
@@ -208,8 +209,8 @@ void DeviceOps::split_products(std::initializer_list<Buffer> read) {
   const auto is_read = [&](const call::Product::Target& target) {
     return std::ranges::any_of(read, [&](Buffer buffer) { return same(target.y, view(buffer)); });
   };
-  for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
-    auto* const product = std::get_if<call::Product>(&last->get());
+  for (auto& last : calls_ | std::views::reverse) {
+    auto* const product = std::get_if<call::Product>(&last.get());
     if (product == nullptr) return;
     product->may_split = std::ranges::all_of(product->targets, is_read);
   }
