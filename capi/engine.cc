@@ -192,7 +192,7 @@ spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* 
     if (request->listener != nullptr) {
       listener = [call = request->listener, user = request->user](Completion&) { call(user); };
     }
-    handle->completion = engine->engine->submit(std::move(prepared), std::move(listener));
+    handle->completion = engine->engine->submit(prepared, std::move(listener));
     if (!handle->completion) {
       return spectr::error(ErrorCode::cancelled, "queue full ({} waiting); retry later",
                            engine->engine->slot_options().queue);

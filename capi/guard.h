@@ -68,6 +68,11 @@ Result<void> need_list(const T* list, std::size_t count, std::string_view name) 
   return count > 0 ? need(list, name) : Result<void>{};
 }
 
+/// Returns a string literal for C. Requires: `literal` is all of one.
+inline const char* c_string(std::string_view literal) {
+  return literal.empty() ? "" : literal.data();
+}
+
 inline Result<void> need_vocabulary(std::size_t vocabulary) {
   if (vocabulary == 0) return error("vocabulary must be at least 1, got 0");
   return {};

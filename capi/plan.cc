@@ -35,8 +35,8 @@ bool spectr_plan_at(size_t index, spectr_plan_info* info) {
   const std::span<const PlanRule> rules = plan_rules();
   if (info == nullptr || index >= rules.size()) return false;
   const PlanRule& rule = rules[index];
-  *info = {.name = rule.name.data(),
-           .summary = rule.summary.data(),
+  *info = {.name = c_string(rule.name),
+           .summary = c_string(rule.summary),
            .lossless = rule.lossless,
            .independent = rule.drafting == Drafting::independent,
            .max_drafts = rule.max_drafts};

@@ -81,9 +81,9 @@ bool spectr_method_at(size_t index, spectr_method_info* info) {
   const std::span<const MethodRule> rules = method_rules();
   if (info == nullptr || index >= rules.size()) return false;
   const MethodRule& rule = rules[index];
-  *info = {.name = rule.name.data(),
-           .summary = rule.summary.data(),
-           .plan = rule.plan.empty() ? "" : rule.plan.data(),
+  *info = {.name = c_string(rule.name),
+           .summary = c_string(rule.summary),
+           .plan = c_string(rule.plan),
            .lossless = rule.lossless,
            .verifies_arrays = ArrayVerifier::make(rule.name).has_value()};
   return true;

@@ -1,6 +1,6 @@
-#include <time.h>
 #include <xgrammar_limit.h>
 
+#include <ctime>
 #include <limits>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -31,8 +31,7 @@
 #include "spectr/request.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// News of one of the completions of a request.
 struct Event {
@@ -136,5 +135,4 @@ class Completion {
   std::size_t choices_;
 };
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

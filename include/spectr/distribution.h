@@ -17,8 +17,7 @@
 #include "spectr/error.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// How logits become a distribution: top-k, top-p, min-p and temperature, in this order. The defaults are
 /// those of the command line.
@@ -54,5 +53,4 @@ inline Result<Token> sample(std::span<const double> probabilities, const Stream&
   });
 }
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

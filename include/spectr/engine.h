@@ -29,8 +29,7 @@
 #include "spectr/request.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// The models of an engine, and where they are computed.
 struct EngineOptions {
@@ -234,5 +233,4 @@ class Engine {
   std::unique_ptr<spectr_engine, Free> handle_;
 };
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

@@ -20,8 +20,7 @@
 #include <utility>
 #include <variant>
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// The kind of an error, for programs. The values are those of spectr_status.
 enum class ErrorCode {
@@ -45,7 +44,7 @@ struct Error {
 /// The exception that Result::value() throws if there is no value.
 class Exception : public std::runtime_error {
  public:
-  explicit Exception(Error error) : std::runtime_error(error.message), code_(error.code) {}
+  explicit Exception(const Error& error) : std::runtime_error(error.message), code_(error.code) {}
   ErrorCode code() const noexcept { return code_; }
 
  private:
@@ -151,5 +150,4 @@ inline Error bad_input(std::string message) {
 }
 
 }  // namespace detail
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

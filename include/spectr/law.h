@@ -17,8 +17,7 @@
 #include "spectr/error.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// The shape of a method's drafts.
 struct LawOptions {
@@ -84,5 +83,4 @@ inline Result<Law> law(const std::string& method, const LawOptions& options, std
   return law;
 }
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

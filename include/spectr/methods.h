@@ -10,8 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// A row of the table of plans: name, summary, lossless, independent, max_drafts; see spectr.h.
 using PlanInfo = spectr_plan_info;
@@ -35,5 +34,4 @@ inline std::vector<MethodInfo> methods() {
   return all;
 }
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

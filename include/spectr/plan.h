@@ -25,8 +25,7 @@
 #include "spectr/error.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// Settings that some plans read.
 struct PlanOptions {
@@ -130,5 +129,4 @@ class Plan {
   std::size_t vocabulary_;
 };
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

@@ -19,8 +19,7 @@
 #include "spectr/distribution.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// A call of a tool by the model.
 struct ToolCall {
@@ -68,5 +67,4 @@ struct Request {
   std::string tool_choice = {};
 };
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

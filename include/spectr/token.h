@@ -11,8 +11,7 @@
 
 #include <cstdint>
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// The id of a token in a vocabulary, from 0.
 using Token = std::int32_t;
@@ -31,5 +30,4 @@ inline spectr_stream stream_of(const Stream& stream) noexcept {
 }
 
 }  // namespace detail
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

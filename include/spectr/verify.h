@@ -24,8 +24,7 @@
 #include "spectr/error.h"
 #include "spectr/token.h"
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// A view of rows of probabilities, [count, V], as floats or doubles. The numbers must outlive it.
 class Rows {
@@ -156,5 +155,4 @@ class Verifier {
   std::unique_ptr<spectr_verifier, Free> handle_;
 };
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

@@ -5,13 +5,11 @@
 
 #include <spectr.h>
 
-namespace spectr {
-inline namespace v0 {
+namespace spectr::inline v0 {
 
 /// Returns the version of the library that is linked, as in "0.1.0". The string is static. Thread-safe.
 inline const char* version() noexcept {
   return spectr_version();
 }
 
-}  // namespace v0
-}  // namespace spectr
+}  // namespace spectr::inline v0

@@ -177,9 +177,10 @@ Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) 
     return error("prompts × n ('n': {}) must be at most {}, got {}", request.n, max_completions, completions);
   for (const std::vector<Token>& prompt : request.prompts) {
     if (prompt.empty()) return error("the prompt has no tokens");
-    if (prompt.size() > context())
+    if (prompt.size() > context()) {
       return error(ErrorCode::context_full, "the prompt has {} tokens, but the context holds {}",
                    prompt.size(), context());
+    }
     const auto unknown = std::ranges::find_if(prompt, [this](Token token) {
       return token < 0 || static_cast<std::size_t>(token) >= models_->target->vocabulary();
     });
@@ -193,9 +194,9 @@ Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) 
       PreparedRequest{std::move(request), std::move(decoding), context(), std::move(rules)});
 }
 
-std::shared_ptr<Completion> Engine::submit(std::shared_ptr<const PreparedRequest> request,
+std::shared_ptr<Completion> Engine::submit(const std::shared_ptr<const PreparedRequest>& request,
                                            Completion::Listener listener) {
-  return slots_->submit(std::move(request), std::move(listener));
+  return slots_->submit(request, std::move(listener));
 }
 
 }  // namespace spectr

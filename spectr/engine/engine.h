@@ -62,7 +62,7 @@ class Engine {
 
   /// Queues the completions of a request. The caller polls their events with Completion::next(), or passes a
   /// listener. Returns null if the queue is full or the engine is shutting down.
-  std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
+  std::shared_ptr<Completion> submit(const std::shared_ptr<const PreparedRequest>& request,
                                      Completion::Listener listener = {});
 
   /// Cancels all completions and accepts no more.

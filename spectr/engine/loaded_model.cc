@@ -63,9 +63,10 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   }
   std::shared_ptr<const Backend> backend;
   if (target == nullptr && options.sharing) {
-    if (!options.device.empty())
+    if (!options.device.empty()) {
       return error(ErrorCode::unsupported, "--device {}: ranks share a model on the processor",
                    options.device);
+    }
     SPECTR_TRY(model.ranks, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
     backend = model.ranks;
   } else {
@@ -113,9 +114,10 @@ Result<std::optional<DrafterFile>> find_trained_drafter(const std::filesystem::p
 Result<std::unique_ptr<TrainedDrafter>> load_trained_drafter(Gguf file, const Transformer& target,
                                                              const Tokenizer& tokenizer, ThreadPool& pool,
                                                              const LoadOptions& options) {
-  if (options.draft != SlimOptions())
+  if (options.draft != SlimOptions()) {
     return error("{}: a trained drafter is loaded as it is: --draft-type and --draft-vocab do not apply",
                  file.name());
+  }
   SPECTR_TRY(const std::unique_ptr<Tokenizer> own, Tokenizer::load(file));
   SPECTR_TRY_VOID(same_vocabulary(tokenizer.vocabulary(), own->vocabulary()));
   SPECTR_TRY(std::shared_ptr<const Backend> backend, backend_of(options.draft_device, pool));

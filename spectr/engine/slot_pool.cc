@@ -111,12 +111,13 @@ Result<CompletionSlot::Sequence> SlotPool::with_idle(std::size_t slot, const Act
   if (!worker.is_idle()) return error("slot {} is decoding", slot);
   worker.is_reserved = true;
   lock.unlock();
-  Result<CompletionSlot::Sequence> result = error(ErrorCode::out_of_memory, "out of memory");
-  try {
-    result = action(*worker.slot);
-  } catch (const std::bad_alloc&) {
-    // The original error is returned.
-  }
+  auto result = [&]() -> Result<CompletionSlot::Sequence> {
+    try {
+      return action(*worker.slot);
+    } catch (const std::bad_alloc&) {
+      return error(ErrorCode::out_of_memory, "out of memory");
+    }
+  }();
   lock.lock();
   worker.is_reserved = false;
   const Jobs cancelled = take_cancelled();
@@ -138,7 +139,7 @@ Result<CompletionSlot::Sequence> SlotPool::erase(std::size_t slot) {
   return with_idle(slot, [](CompletionSlot& idle) { return idle.erase(); });
 }
 
-std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedRequest> request,
+std::shared_ptr<Completion> SlotPool::submit(const std::shared_ptr<const PreparedRequest>& request,
                                              Completion::Listener listener) {
   const std::size_t completions = request->completions();
   std::shared_ptr<Completion> completion;
@@ -149,9 +150,10 @@ std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedReque
     completion = std::make_shared<Completion>(completions, std::move(listener));
     ++requests_;
     const auto now = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < completions; ++i)
+    for (std::size_t i = 0; i < completions; ++i) {
       queue_.push_back(
           std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
+    }
     assign();
   }
   lock.unlock();

@@ -62,7 +62,7 @@ class SlotPool {
 
   /// Queues all completions of a request. Returns null if the queue lacks room for all of them, or the pool
   /// is shutting down.
-  std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
+  std::shared_ptr<Completion> submit(const std::shared_ptr<const PreparedRequest>& request,
                                      Completion::Listener listener);
 
   /// Cancels all completions and accepts no more.

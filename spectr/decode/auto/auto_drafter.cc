@@ -50,7 +50,7 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   if (first.sequence.size() <= needed) return {};
   std::vector<std::size_t> reading;
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
-    DraftCandidate& candidate = candidates_[model];
+    const DraftCandidate& candidate = candidates_[model];
     const Forecast forecast = this->forecast(first);  // by what the looks so far leave of the budget
     if (!has_room(*models.drafts[model], first) || !candidate.is_worth_reading(forecast)) continue;
     reading.push_back(model);

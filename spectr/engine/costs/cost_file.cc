@@ -153,7 +153,7 @@ Result<void> CostFile::keep(const Transformer& target, std::span<const Transform
       options_.tell(
           fmt::format("the machine takes {:.2f} times as long as {} says: the next run measures it again",
                       *off, file_.path()));
-      entry->off = *off;
+      entry->off = off;
     }
     for (std::size_t i = 0; i < std::min(learned.size(), entry->costs.drafts.size()); ++i) {
       const auto& [support, seen, positions] = learned[i];

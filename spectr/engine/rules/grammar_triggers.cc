@@ -33,9 +33,10 @@ Result<std::shared_ptr<const GrammarTriggers>> GrammarTriggers::make(std::span<c
       made->tokens_.push_back(trigger.token);
       continue;
     }
-    if (trigger.text.empty() || trigger.text.size() > max_trigger_bytes)
+    if (trigger.text.empty() || trigger.text.size() > max_trigger_bytes) {
       return error("'{}[{}]' must have 1 to {} bytes, got {}", field, i, max_trigger_bytes,
                    trigger.text.size());
+    }
     if (trigger.kind == GrammarTrigger::Kind::word) {
       made->words_.push_back(trigger.text);
       continue;

@@ -69,9 +69,10 @@ class Checker {
     for (std::size_t i = 0; i < schemas_.size(); ++i) {
       std::size_t links = 0;
       for (auto next = references.find(schemas_[i].schema); next != references.end();
-           next = references.find(next->second))
+           next = references.find(next->second)) {
         if (++links > max_chain)
           return refuse("$ref", i, fmt::format("begins a chain of more than {} references", max_chain));
+      }
     }
     return {};
   }
@@ -171,10 +172,11 @@ class Checker {
     const bool is_closed = others != nullptr && *others == false;
     const Schema* patterns = member(schema, "patternProperties");
     if (patterns != nullptr &&
-        (!is_closed || patterns->size() > 1 || schema.contains("properties") || names != nullptr))
+        (!is_closed || patterns->size() > 1 || schema.contains("properties") || names != nullptr)) {
       return refuse(
           "patternProperties", at,
           "is supported with one pattern, next to 'additionalProperties': false, and without 'properties'");
+    }
     if (names != nullptr && (is_closed || schema.contains("properties")))
       return refuse("propertyNames", at, "is supported only if all properties are additional");
     if (names != nullptr && !describes_names(*names))

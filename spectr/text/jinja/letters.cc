@@ -127,7 +127,8 @@ class Changer {
     starts_ = which_ == Case::title   ? !is_cased(code)
               : which_ == Case::words ? is_space(code) || std::string_view("-({[<").contains(character)
                                       : false;
-    if (code >= no_character) {
+    const bool has_no_case = which_ == Case::swapped && !is_small(code) && !is_capital(code);
+    if (code >= no_character || has_no_case) {
       out += character;
     } else if (which_ == Case::folded) {
       const Folding folding = folding_of(code);
@@ -138,10 +139,8 @@ class Changer {
       append_upper(code, out);
     } else if (starts && (which_ == Case::capitalized || which_ == Case::title)) {
       append_title(code, out);
-    } else if (which_ != Case::swapped || is_capital(code)) {
-      append_lower(code, character, out);
     } else {
-      out += character;
+      append_lower(code, character, out);
     }
   }
 
@@ -213,7 +212,7 @@ bool is_printable(std::uint32_t character) {
                                    UTF8PROC_CATEGORY_ZL, UTF8PROC_CATEGORY_ZP}));
 }
 
-MarkedText in_case(MarkedText text, Case which) {
+MarkedText in_case(const MarkedText& text, Case which) {
   Changer changer(text.bytes(), which);
   MarkedText out;
   for (const auto& [bytes, quoted] : text.pieces()) {

@@ -30,7 +30,7 @@ bool is_printable(std::uint32_t character);
 /// white space, hyphens and opening brackets.
 enum class Case { upper, lower, capitalized, title, words, swapped, folded };
 
-MarkedText in_case(MarkedText text, Case which);
+MarkedText in_case(const MarkedText& text, Case which);
 
 /// True if the text has cased letters, all of them in that case: upper, lower or title.
 bool is_in_case(std::string_view text, Case which);
