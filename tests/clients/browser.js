@@ -158,11 +158,11 @@ async function newPage(context) {
   const page = await context.newPage();
   if (!drawsBehind) {
     const locators = Object.getPrototypeOf(page.locator("body"));
-    const actions = ["click", "fill", "hover", "press", "selectOption", "setInputFiles", "tap"];
+    const actions = ["check", "click", "fill", "hover", "press", "selectOption", "setInputFiles", "tap", "uncheck"];
     drawBehind(locators, actions, (locator) => locator.page());
     drawsBehind = true;
   }
-  drawBehind(page.keyboard, ["press"], () => page);
+  drawBehind(page.keyboard, ["press", "type"], () => page);
   return page;
 }
 

@@ -23,9 +23,10 @@ class ComparedPair {
  public:
   ComparedPair(const Distribution& p, const Distribution& q, std::optional<Token> token = {})
       : all_(DraftDistributions(p, 1), q) {
-    const auto found = token ? all_.find(*token) : std::nullopt;
+    const std::size_t none = all_.size();
+    const std::size_t found = token ? all_.find(*token).value_or(none) : none;
     if (all_.size() <= few_tokens) {
-      token_ = found.value_or(0);
+      token_ = found == none ? 0 : found;
       return;
     }
     p_ = q_ = {0.0};
