@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "capi/guard.h"
+#include "capi/request.h"
 #include "spectr/decode/score_sequence.h"
-#include "spectr/engine/prompt_input.h"
 #include "spectr/engine/statistics_json.h"
+#include "spectr/engine/tools/call_finder.h"
 #include "spectr/engine/usable_processors.h"
 
 struct spectr_engine {
@@ -26,25 +27,19 @@ struct spectr_completion {
   std::shared_ptr<spectr::Engine> engine;  // must outlive the completions
   std::shared_ptr<const spectr::PreparedRequest> request;
   std::shared_ptr<spectr::Completion> completion;
-  spectr::CompletionEvent event = {};        // event whose text the last spectr_event points to
-  std::vector<spectr::Token> tokens = {};    // tokens of that event
-  std::string stop_reason = {};              // stop reason of that event
-  std::vector<std::string> statistics = {};  // by choice; empty until its last event
+  spectr::CallFinder calls;
+  spectr::CompletionEvent event = {};             // event whose text the last spectr_event points to
+  std::vector<spectr::Token> tokens = {};         // tokens of that event
+  std::vector<spectr::ToolCall> called = {};      // calls of that event
+  std::vector<spectr_tool_call> called_out = {};  // the same, for the caller
+  std::string stop_reason = {};                   // stop reason of that event
+  std::vector<std::string> statistics = {};       // by choice; empty until its last event
 };
 
 namespace {
 
 using namespace spectr;
 using namespace spectr::capi;
-
-constexpr std::size_t max_list = 1 << 20;  // maximum number of entries of a caller's list
-
-/// Fails if a list is missing or too long.
-template <class T>
-Result<void> need_list(const T* list, std::size_t count, std::string_view name) {
-  if (count > max_list) return error("{} has {} entries, at most {} are allowed", name, count, max_list);
-  return count > 0 ? need(list, name) : Result<void>{};
-}
 
 std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
@@ -87,53 +82,15 @@ Result<EngineOptions> options_of(const spectr_engine_options& given) {
   return options;
 }
 
-/// Returns the given prompt. Fails unless exactly one is given.
-Result<PromptInput> prompt_of(const spectr_request& given) {
-  const int prompts = (given.prompt != nullptr) + (given.tokens != nullptr) + (given.messages != nullptr);
-  if (prompts != 1) return error("exactly one of prompt, tokens and messages must be given, got {}", prompts);
-  if (given.prompt != nullptr) return PromptInput(std::string(given.prompt));
-  if (given.tokens != nullptr)
-    return PromptInput(std::vector<Token>(given.tokens, given.tokens + given.token_count));
-  SPECTR_TRY_VOID(need_list(given.messages, given.message_count, "messages"));
-  std::vector<ChatMessage> messages;
-  for (std::size_t i = 0; i < given.message_count; ++i) {
-    SPECTR_TRY_VOID(need(given.messages[i].role, "role of a message"));
-    SPECTR_TRY_VOID(need(given.messages[i].content, "content of a message"));
-    messages.push_back(ChatMessage::of(given.messages[i].role, given.messages[i].content));
-  }
-  return PromptInput(std::move(messages));
-}
-
-Result<Request> request_of(const spectr_request& given, const EngineModels& models) {
-  Request request;
-  SPECTR_TRY(const PromptInput prompt, prompt_of(given));
-  SPECTR_TRY_VOID(add_prompt(prompt, models, request));
-  request.n = given.n;
-  if (given.max_tokens > 0) request.limit = given.max_tokens;
-  request.seed = given.seed;
-  request.sampling.temperature = given.temperature;
-  request.sampling.top_k = given.top_k;
-  request.sampling.top_p = given.top_p;
-  request.sampling.min_p = given.min_p;
-  request.sampling.repeat_penalty = given.repeat_penalty;
-  if (given.method != nullptr) request.method.method = given.method;
-  if (given.plan != nullptr) request.method.others.plan = given.plan;
-  if (given.drafts > 0) request.method.drafts = given.drafts;
-  if (given.length > 0) request.method.length = given.length;
-  SPECTR_TRY_VOID(need_list(given.stop, given.stop_count, "stop"));
-  for (std::size_t i = 0; i < given.stop_count; ++i) {
-    SPECTR_TRY_VOID(need(given.stop[i], "an entry of stop"));
-    request.stop_words.emplace_back(given.stop[i]);
-  }
-  request.ignore_eos = given.ignore_eos;
-  return request;
-}
-
 /// Processes the next event and stores what `event` points to. Fails if the completion failed.
 Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEvent> news,
                   spectr_event& event) {
   const std::size_t choice = news.first;
   handle.event = std::move(news.second);
+  handle.called = handle.calls.take(choice, handle.event);
+  handle.called_out.clear();
+  for (const ToolCall& call : handle.called)
+    handle.called_out.push_back({call.id.c_str(), call.name.c_str(), call.arguments.c_str()});
   const TextDelta& delta = handle.event.delta;
   handle.tokens.clear();
   for (const TokenReport& token : delta.tokens) handle.tokens.push_back(token.token);
@@ -145,7 +102,9 @@ Result<void> take(spectr_completion& handle, std::pair<std::size_t, CompletionEv
            .tokens = handle.tokens.data(),
            .token_count = handle.tokens.size(),
            .ended = false,
-           .stop_reason = nullptr};
+           .stop_reason = nullptr,
+           .tool_calls = handle.called_out.data(),
+           .tool_call_count = handle.called_out.size()};
   const auto& result = handle.event.result;
   if (!result) return {};
   handle.statistics[choice] = statistics_json(*result, handle.request->decoding);
@@ -221,9 +180,13 @@ spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* 
     *completion = nullptr;
     SPECTR_TRY_VOID(need(engine, "engine"));
     SPECTR_TRY_VOID(need(request, "request"));
-    SPECTR_TRY(Request asked, request_of(*request, engine->engine->models()));
+    const EngineModels& models = engine->engine->models();
+    SPECTR_TRY(const PromptInput prompt, prompt_of(*request));
+    SPECTR_TRY(Request asked, request_of(*request));
+    SPECTR_TRY_VOID(add_prompt(prompt, models, asked));
     SPECTR_TRY(auto prepared, engine->engine->prepare(std::move(asked)));
-    auto handle = std::make_unique<spectr_completion>(spectr_completion{engine->engine, prepared, nullptr});
+    auto handle = std::make_unique<spectr_completion>(
+        spectr_completion{engine->engine, prepared, nullptr, CallFinder(prompt, models, prepared)});
     handle->statistics.resize(prepared->completions());
     Completion::Listener listener;
     if (request->listener != nullptr) {

@@ -60,6 +60,14 @@ Result<void> need(const T* argument, std::string_view name) {
   return {};
 }
 
+/// Fails if a list is missing or too long.
+template <class T>
+Result<void> need_list(const T* list, std::size_t count, std::string_view name) {
+  constexpr std::size_t max_list = 1 << 20;  // entries
+  if (count > max_list) return error("{} has {} entries, at most {} are allowed", name, count, max_list);
+  return count > 0 ? need(list, name) : Result<void>{};
+}
+
 inline Result<void> need_vocabulary(std::size_t vocabulary) {
   if (vocabulary == 0) return error("vocabulary must be at least 1, got 0");
   return {};

@@ -14,6 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Marks the functions of the library, whose other symbols are hidden. */
+#if defined(__GNUC__)
+#define SPECTR_API __attribute__((visibility("default")))
+#else
+#define SPECTR_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -38,7 +45,7 @@ typedef struct spectr_error {
 } spectr_error;
 
 /* Returns the version, as in "0.1.0". */
-const char* spectr_version(void);
+SPECTR_API const char* spectr_version(void);
 
 /* A random stream. Streams with equal members yield equal random numbers, so calls for successive blocks of a
  * sequence must differ in one of them. */
@@ -58,16 +65,17 @@ typedef struct spectr_sampling {
 } spectr_sampling;
 
 /* Returns the defaults of the command line: temperature 0.8, top_k 40, top_p 0.95, min_p 0.05. */
-spectr_sampling spectr_sampling_defaults(void);
+SPECTR_API spectr_sampling spectr_sampling_defaults(void);
 /* Computes the distribution of the next token: top-k, top-p, min-p, temperature, in this order. logits and
  * probabilities: [vocabulary]. Fails if a logit is NaN or infinity, or if all are minus infinity. */
-spectr_status spectr_probabilities(const float* logits, size_t vocabulary, const spectr_sampling* sampling,
-                                   double* probabilities, spectr_error* error);
+SPECTR_API spectr_status spectr_probabilities(const float* logits, size_t vocabulary,
+                                              const spectr_sampling* sampling, double* probabilities,
+                                              spectr_error* error);
 /* Draws a token, for drafts of an engine of your own and for tokens after a block. probabilities:
  * [vocabulary]. The draw is independent of those of plans and verifiers with the same stream; two draws of
  * this function need different streams. */
-spectr_status spectr_sample(const double* probabilities, size_t vocabulary, const spectr_stream* stream,
-                            int32_t* token, spectr_error* error);
+SPECTR_API spectr_status spectr_sample(const double* probabilities, size_t vocabulary,
+                                       const spectr_stream* stream, int32_t* token, spectr_error* error);
 
 /* ---- Plans: k drafts from p become one token distributed as q. --------------------------------------------
  */
@@ -82,7 +90,7 @@ typedef struct spectr_plan_info {
 } spectr_plan_info;
 
 /* Describes plan `index` of the table. Returns false if there are no more. */
-bool spectr_plan_at(size_t index, spectr_plan_info* info);
+SPECTR_API bool spectr_plan_at(size_t index, spectr_plan_info* info);
 
 typedef struct spectr_plan spectr_plan;
 
@@ -93,32 +101,34 @@ typedef struct spectr_plan_options {
 
 /* Builds a plan by name: "optimal", "k-seq", … (docs/plans.md). p and q: [vocabulary], probabilities that sum
  * to 1 within 1e-6. `options` may be NULL. */
-spectr_status spectr_plan_new(const char* name, const double* p, const double* q, size_t vocabulary, size_t k,
-                              const spectr_plan_options* options, spectr_plan** plan, spectr_error* error);
-void spectr_plan_free(spectr_plan* plan);
+SPECTR_API spectr_status spectr_plan_new(const char* name, const double* p, const double* q,
+                                         size_t vocabulary, size_t k, const spectr_plan_options* options,
+                                         spectr_plan** plan, spectr_error* error);
+SPECTR_API void spectr_plan_free(spectr_plan* plan);
 
 /* Returns the number of drafts of spectr_plan_draw and spectr_plan_select: k, or fewer if drafts are drawn
  * without replacement and p has fewer tokens. Returns 0 for NULL. */
-size_t spectr_plan_drafts(const spectr_plan* plan);
+SPECTR_API size_t spectr_plan_drafts(const spectr_plan* plan);
 /* Computes the probability that a draft is accepted. */
-spectr_status spectr_plan_acceptance(const spectr_plan* plan, double* acceptance, spectr_error* error);
+SPECTR_API spectr_status spectr_plan_acceptance(const spectr_plan* plan, double* acceptance,
+                                                spectr_error* error);
 /* Computes the exact distribution of the output by enumeration. law: [vocabulary]; equals q for lossless
  * plans. Fails above 2e5 tuples of drafts. */
-spectr_status spectr_plan_law(const spectr_plan* plan, double* law, spectr_error* error);
+SPECTR_API spectr_status spectr_plan_law(const spectr_plan* plan, double* law, spectr_error* error);
 /* Computes the distribution of the output if no draft is accepted. residual: [vocabulary]. If acceptance is 1
  * or the residual depends on the drafts, `exists` is false and `residual` is unchanged. */
-spectr_status spectr_plan_residual(const spectr_plan* plan, double* residual, bool* exists,
-                                   spectr_error* error);
+SPECTR_API spectr_status spectr_plan_residual(const spectr_plan* plan, double* residual, bool* exists,
+                                              spectr_error* error);
 /* Computes the exact distribution of the output given the drafts. conditional: [vocabulary]. */
-spectr_status spectr_plan_conditional(const spectr_plan* plan, const int32_t* drafts, size_t count,
-                                      double* conditional, spectr_error* error);
+SPECTR_API spectr_status spectr_plan_conditional(const spectr_plan* plan, const int32_t* drafts, size_t count,
+                                                 double* conditional, spectr_error* error);
 /* Draws drafts. drafts: [spectr_plan_drafts(plan)]. */
-spectr_status spectr_plan_draw(const spectr_plan* plan, const spectr_stream* stream, int32_t* drafts,
-                               spectr_error* error);
+SPECTR_API spectr_status spectr_plan_draw(const spectr_plan* plan, const spectr_stream* stream,
+                                          int32_t* drafts, spectr_error* error);
 /* Selects the output. `accepted` may be NULL. */
-spectr_status spectr_plan_select(const spectr_plan* plan, const int32_t* drafts, size_t count,
-                                 const spectr_stream* stream, int32_t* token, bool* accepted,
-                                 spectr_error* error);
+SPECTR_API spectr_status spectr_plan_select(const spectr_plan* plan, const int32_t* drafts, size_t count,
+                                            const spectr_stream* stream, int32_t* token, bool* accepted,
+                                            spectr_error* error);
 
 /* ---- Verification of drafts on arrays, for engines with models of their own. ------------------------------
  */
@@ -152,7 +162,7 @@ typedef struct spectr_method_info {
 } spectr_method_info;
 
 /* Describes method `index` of the table. Returns false if there are no more. */
-bool spectr_method_at(size_t index, spectr_method_info* info);
+SPECTR_API bool spectr_method_at(size_t index, spectr_method_info* info);
 
 typedef struct spectr_verifier spectr_verifier;
 
@@ -165,25 +175,26 @@ typedef struct spectr_verifier_options {
 
 /* Creates a verifier. `method`: speculative, block, traversal, conditional, spectr, … (docs/methods), or a
  * plan, which is applied along the tree. `options` may be NULL. */
-spectr_status spectr_verifier_new(const char* method, const spectr_verifier_options* options,
-                                  spectr_verifier** verifier, spectr_error* error);
-void spectr_verifier_free(spectr_verifier* verifier);
+SPECTR_API spectr_status spectr_verifier_new(const char* method, const spectr_verifier_options* options,
+                                             spectr_verifier** verifier, spectr_error* error);
+SPECTR_API void spectr_verifier_free(spectr_verifier* verifier);
 /* Returns true if the output has exactly the target's distribution. Returns false for NULL. */
-bool spectr_verifier_is_lossless(const spectr_verifier* verifier);
+SPECTR_API bool spectr_verifier_is_lossless(const spectr_verifier* verifier);
 
 /* Verifies a chain of n tokens. draft_probs: [n, vocabulary], row i is the distribution that token i was
  * drawn from. target_probs: [n + 1, vocabulary], row 0 after the sequence and row i + 1 after token i.
  * tokens: [n + 1]; `emitted` is set to the number of tokens written: the accepted ones and one more. */
-spectr_status spectr_verify(const spectr_verifier* verifier, size_t vocabulary, size_t n,
-                            const int32_t* draft_tokens, spectr_rows draft_probs, spectr_rows target_probs,
-                            const spectr_stream* stream, int32_t* tokens, size_t* emitted,
-                            spectr_error* error);
+SPECTR_API spectr_status spectr_verify(const spectr_verifier* verifier, size_t vocabulary, size_t n,
+                                       const int32_t* draft_tokens, spectr_rows draft_probs,
+                                       spectr_rows target_probs, const spectr_stream* stream, int32_t* tokens,
+                                       size_t* emitted, spectr_error* error);
 
 /* Verifies a tree. target_probs: [count + 1, vocabulary], row 0 after the sequence, row i + 1 after entry i.
  * path: [count], receives the `*emitted` - 1 accepted entries; may be NULL. tokens: [count + 1]. */
-spectr_status spectr_verify_tree(const spectr_verifier* verifier, size_t vocabulary, const spectr_tree* tree,
-                                 spectr_rows target_probs, const spectr_stream* stream, int32_t* tokens,
-                                 int32_t* path, size_t* emitted, spectr_error* error);
+SPECTR_API spectr_status spectr_verify_tree(const spectr_verifier* verifier, size_t vocabulary,
+                                            const spectr_tree* tree, spectr_rows target_probs,
+                                            const spectr_stream* stream, int32_t* tokens, int32_t* path,
+                                            size_t* emitted, spectr_error* error);
 
 /* ---- The exact distribution of a method on a pair of tables, as `spectr law` computes it. -----------------
  */
@@ -206,9 +217,10 @@ typedef struct spectr_law_result {
 /* draft and target: [steps, vocabulary, vocabulary], rows by step and last token; later steps use the last
  * step's rows. The sequence starts after token `start`. distribution: [vocabulary ^ horizon], may be NULL;
  * the index of a sequence x1 … xh has these digits, x1 first. Fails above 1e6 sequences. */
-spectr_status spectr_law(const char* method, const spectr_law_options* options, const double* draft,
-                         const double* target, size_t vocabulary, size_t steps, int32_t start, size_t horizon,
-                         spectr_law_result* result, double* distribution, spectr_error* error);
+SPECTR_API spectr_status spectr_law(const char* method, const spectr_law_options* options,
+                                    const double* draft, const double* target, size_t vocabulary,
+                                    size_t steps, int32_t start, size_t horizon, spectr_law_result* result,
+                                    double* distribution, spectr_error* error);
 
 /* ---- The engine: loads GGUF models and generates. ---------------------------------------------------------
  */
@@ -234,9 +246,19 @@ typedef struct spectr_engine_options {
   void* user; /* passed to progress and log */
 } spectr_engine_options;
 
+/* A call of a tool by the model. */
+typedef struct spectr_tool_call {
+  const char* id;        /* nine letters and digits; identifies the call in the message with its result */
+  const char* name;      /* name of the tool */
+  const char* arguments; /* a JSON object */
+} spectr_tool_call;
+
 typedef struct spectr_message {
-  const char* role; /* "system", "user" or "assistant" */
-  const char* content;
+  const char* role;                   /* "system", "user", "assistant", or "tool" for the result of a call */
+  const char* content;                /* may be NULL if there are tool_calls */
+  const spectr_tool_call* tool_calls; /* [tool_call_count], calls of an assistant */
+  size_t tool_call_count;
+  const char* tool_call_id; /* id of the call that this is the result of; may be NULL */
 } spectr_message;
 
 /* A request for completions. Exactly one of prompt, tokens and messages is not NULL.
@@ -264,6 +286,15 @@ typedef struct spectr_request {
    * wake the thread that calls spectr_completion_next. May be NULL. */
   void (*listener)(void* user);
   void* user; /* passed to listener */
+  /* Constraints on the text, after any reasoning. At most one of json_schema and grammar is not NULL. */
+  const char* json_schema; /* JSON schema of the text; with tools, the answer is calls or such JSON */
+  const char* grammar;     /* GBNF grammar that derives the text from its rule "root" */
+  /* Tools for an answer to messages: a JSON list of {"type": "function", "function": {"name", "description",
+   * "parameters", "strict"}}, where parameters is the JSON schema of the arguments. May be NULL. */
+  const char* tools;
+  /* "auto", "none", "required" (the answer consists of calls with valid arguments), or {"type": "function",
+   * "function": {"name"}}, which requires calls of this tool. NULL: auto. */
+  const char* tool_choice;
 } spectr_request;
 
 /* An event of a request's completions. Pointers are valid until the next call with the same handle. */
@@ -278,55 +309,60 @@ typedef struct spectr_event {
   bool ended; /* this is the last event of its completion */
   const char*
       stop_reason; /* "eos", "limit", "word", "context", "cancelled", "failed", …; NULL before the end */
+  const spectr_tool_call* tool_calls; /* [tool_call_count], calls that are complete; not part of the text */
+  size_t tool_call_count;
 } spectr_event;
 
 /* Returns the defaults: one slot, all processors. */
-spectr_engine_options spectr_engine_defaults(void);
+SPECTR_API spectr_engine_options spectr_engine_defaults(void);
 /* Returns the defaults of the command line: temperature 0.8, top_k 40, top_p 0.95, min_p 0.05, seed 0. */
-spectr_request spectr_request_defaults(void);
+SPECTR_API spectr_request spectr_request_defaults(void);
 
-spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_engine** engine,
-                                 spectr_error* error);
+SPECTR_API spectr_status spectr_engine_load(const spectr_engine_options* options, spectr_engine** engine,
+                                            spectr_error* error);
 /* Releases the handle. Existing completions remain valid. */
-void spectr_engine_free(spectr_engine* engine);
+SPECTR_API void spectr_engine_free(spectr_engine* engine);
 
 /* Checks a request and queues its completions. */
-spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
-                                   spectr_completion** completion, spectr_error* error);
+SPECTR_API spectr_status spectr_engine_submit(spectr_engine* engine, const spectr_request* request,
+                                              spectr_completion** completion, spectr_error* error);
 /* Returns the number of tokens of the target's vocabulary. Returns 0 for NULL. */
-size_t spectr_engine_vocabulary(const spectr_engine* engine);
+SPECTR_API size_t spectr_engine_vocabulary(const spectr_engine* engine);
 /* Returns the maximum tokens of prompt and completion together. Returns 0 for NULL. */
-size_t spectr_engine_context(const spectr_engine* engine);
+SPECTR_API size_t spectr_engine_context(const spectr_engine* engine);
 /* Tokenizes a text. Writes up to `capacity` tokens and sets `count` to their total number. */
-spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text, int32_t* tokens,
-                                     size_t capacity, size_t* count, spectr_error* error);
+SPECTR_API spectr_status spectr_engine_tokenize(const spectr_engine* engine, const char* text,
+                                                int32_t* tokens, size_t capacity, size_t* count,
+                                                spectr_error* error);
 /* Converts tokens to text. Writes up to `capacity` bytes, without a terminating null, and sets `size` to the
  * number of all bytes. A character whose bytes belong to other tokens is incomplete. */
-spectr_status spectr_engine_detokenize(const spectr_engine* engine, const int32_t* tokens, size_t count,
-                                       char* text, size_t capacity, size_t* size, spectr_error* error);
+SPECTR_API spectr_status spectr_engine_detokenize(const spectr_engine* engine, const int32_t* tokens,
+                                                  size_t count, char* text, size_t capacity, size_t* size,
+                                                  spectr_error* error);
 /* Computes the target's logits after each of the tokens first … count - 1. logits: [count - first,
  * vocabulary]. */
-spectr_status spectr_engine_logits(const spectr_engine* engine, const int32_t* tokens, size_t count,
-                                   size_t first, float* logits, spectr_error* error);
+SPECTR_API spectr_status spectr_engine_logits(const spectr_engine* engine, const int32_t* tokens,
+                                              size_t count, size_t first, float* logits, spectr_error* error);
 /* Computes the sum of −ln q over all tokens but the first, where q is the target's own distribution. The
  * perplexity is exp(loss / (count - 1)). */
-spectr_status spectr_engine_loss(const spectr_engine* engine, const int32_t* tokens, size_t count,
-                                 double* loss, spectr_error* error);
+SPECTR_API spectr_status spectr_engine_loss(const spectr_engine* engine, const int32_t* tokens, size_t count,
+                                            double* loss, spectr_error* error);
 
 /* Waits up to `timeout_ms` milliseconds for the next event. Returns SPECTR_TIMEOUT if there was none and
  * SPECTR_DONE if all completions have ended. For a completion that failed, returns its error. */
-spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms, spectr_event* event,
-                                     spectr_error* error);
+SPECTR_API spectr_status spectr_completion_next(spectr_completion* completion, uint32_t timeout_ms,
+                                                spectr_event* event, spectr_error* error);
 /* Waits up to `timeout_ms` milliseconds until all completions have ended. Returns SPECTR_TIMEOUT if they have
  * not. Their events can still be taken. */
-spectr_status spectr_completion_wait(spectr_completion* completion, uint32_t timeout_ms, spectr_error* error);
+SPECTR_API spectr_status spectr_completion_wait(spectr_completion* completion, uint32_t timeout_ms,
+                                                spectr_error* error);
 /* Cancels the completions before their next pass. */
-void spectr_completion_cancel(spectr_completion* completion);
+SPECTR_API void spectr_completion_cancel(spectr_completion* completion);
 /* Returns the statistics of a completion as JSON (docs/json.md), or NULL before its last event was taken. The
  * string is valid until the handle is released. */
-const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice);
+SPECTR_API const char* spectr_completion_statistics(const spectr_completion* completion, size_t choice);
 /* Cancels running completions, waits for them, and releases the handle. */
-void spectr_completion_free(spectr_completion* completion);
+SPECTR_API void spectr_completion_free(spectr_completion* completion);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 
 #include "python/bindings.h"
@@ -18,6 +19,7 @@
 #include "spectr/engine/bundled_models.h"
 #include "spectr/engine/prompt_input.h"
 #include "spectr/engine/statistics_json.h"
+#include "spectr/engine/tools/call_finder.h"
 #include "spectr/engine/usable_processors.h"
 
 namespace spectr::python {
@@ -34,10 +36,14 @@ struct PythonCompletion {
   std::shared_ptr<Engine> engine;
   std::shared_ptr<const PreparedRequest> request;
   std::shared_ptr<Completion> completion;
+  CallFinder calls;
 
   PythonCompletion(std::shared_ptr<Engine> of, std::shared_ptr<const PreparedRequest> prepared,
-                   std::shared_ptr<Completion> submitted)
-      : engine(std::move(of)), request(std::move(prepared)), completion(std::move(submitted)) {}
+                   std::shared_ptr<Completion> submitted, CallFinder finder)
+      : engine(std::move(of)),
+        request(std::move(prepared)),
+        completion(std::move(submitted)),
+        calls(std::move(finder)) {}
   PythonCompletion(const PythonCompletion&) = delete;
   PythonCompletion& operator=(const PythonCompletion&) = delete;
   ~PythonCompletion() {
@@ -82,15 +88,39 @@ nb::object detokenize(const PythonEngine& engine, const std::vector<Token>& toke
   return nb::bytes(text.data(), text.size());
 }
 
-PromptInput prompt_of(const nb::object& prompt) {
-  if (nb::isinstance<nb::str>(prompt)) return nb::cast<std::string>(prompt);
-  if (!nb::isinstance<nb::list>(prompt)) return nb::cast<std::vector<Token>>(prompt);
+using Call = std::tuple<std::string, std::string, std::string>;  // id, name, arguments
+using Message = std::tuple<std::string, std::string, std::vector<Call>, std::optional<std::string>>;
+
+/// Returns the messages (role, content, calls, id of the call that it is the result of).
+std::vector<ChatMessage> messages_of(const std::vector<Message>& given) {
   std::vector<ChatMessage> messages;
-  for (const nb::handle message : nb::cast<nb::list>(prompt)) {
-    const auto [role, content] = nb::cast<std::pair<std::string, std::string>>(message);
-    messages.push_back(ChatMessage::of(role, content));
+  for (const auto& [role, content, calls, call_id] : given) {
+    ChatMessage message = ChatMessage::of(role, content);
+    for (const auto& [id, name, arguments] : calls) message.calls.push_back({id, name, arguments});
+    message.call_id = call_id;
+    messages.push_back(std::move(message));
   }
   return messages;
+}
+
+/// Returns the prompt: text, tokens, or messages with their tools.
+PromptInput prompt_of(const nb::object& prompt, const std::string& tools, const std::string& tool_choice) {
+  const bool is_chat = nb::isinstance<nb::list>(prompt);
+  if (!is_chat && !(tools.empty() && tool_choice.empty()))
+    raise({"tools and tool_choice need messages", ErrorCode::bad_input});
+  if (nb::isinstance<nb::str>(prompt)) return nb::cast<std::string>(prompt);
+  if (!is_chat) return nb::cast<std::vector<Token>>(prompt);
+  return ChatInput{messages_of(nb::cast<std::vector<Message>>(prompt)),
+                   value_or_raise(read_tool_use(tools, tool_choice))};
+}
+
+/// Returns the constraint, of at most one of these sources; none if both are empty.
+std::optional<Constraint> constraint_of(const std::string& json_schema, const std::string& grammar) {
+  if (!json_schema.empty() && !grammar.empty())
+    raise({"json_schema and grammar exclude each other", ErrorCode::bad_input});
+  if (!json_schema.empty()) return Constraint{Constraint::Kind::json_schema, json_schema, "json_schema"};
+  if (!grammar.empty()) return Constraint{Constraint::Kind::grammar, grammar, "grammar"};
+  return std::nullopt;
 }
 
 void read_sampling(const nb::dict& sampling, WarpOptions& filters) {
@@ -104,13 +134,17 @@ void read_sampling(const nb::dict& sampling, WarpOptions& filters) {
   }
 }
 
-/// Submits a request. `prompt`: text, a tuple of tokens, or a list of (role, content).
+/// Submits a request. `prompt`: text, a tuple of tokens, or a list of messages. Empty strings: no constraint,
+/// no tools, the tool choice "auto".
 PythonCompletion* submit(const PythonEngine& engine, const nb::object& prompt, const nb::dict& sampling,
                          const nb::dict& settings, const std::optional<std::string>& method,
                          std::optional<std::size_t> limit, std::uint64_t seed,
-                         const std::vector<std::string>& stop, bool ignore_eos) {
+                         const std::vector<std::string>& stop, bool ignore_eos,
+                         const std::string& json_schema, const std::string& grammar, const std::string& tools,
+                         const std::string& tool_choice) {
   Request request;
-  const PromptInput input = prompt_of(prompt);
+  const PromptInput input = prompt_of(prompt, tools, tool_choice);
+  request.constraint = constraint_of(json_schema, grammar);
   request.method.method = method;
   request.method.others = method_options(settings);
   if (settings.contains("drafts")) request.method.drafts = request.method.others.drafts;
@@ -133,12 +167,14 @@ PythonCompletion* submit(const PythonEngine& engine, const nb::object& prompt, c
     return completion;
   };
   auto completion = value_or_raise(run());
-  return new PythonCompletion(engine.engine, std::move(prepared), std::move(completion));
+  CallFinder calls(input, engine.engine->models(), prepared);
+  return new PythonCompletion(engine.engine, std::move(prepared), std::move(completion), std::move(calls));
 }
 
-/// Waits for the next event. Returns (text, reasoning, tokens, statistics), where statistics is JSON with the
-/// last event and None before; returns None when all events were taken. Ctrl-C interrupts the wait.
-nb::object next(const PythonCompletion& handle) {
+/// Waits for the next event. Returns (text, reasoning, tokens, calls, statistics): calls are (id, name,
+/// arguments), and statistics is JSON with the last event and None before. Returns None when all events were
+/// taken. Ctrl-C interrupts the wait.
+nb::object next(PythonCompletion& handle) {
   constexpr std::chrono::milliseconds interval(100), now(0);
   for (;;) {
     std::optional<std::pair<std::size_t, CompletionEvent>> news;
@@ -152,7 +188,10 @@ nb::object next(const PythonCompletion& handle) {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!news && ended) return nb::none();
     if (!news) continue;
-    const CompletionEvent& event = news->second;
+    CompletionEvent& event = news->second;
+    std::vector<Call> calls;
+    for (const ToolCall& call : handle.calls.take(news->first, event))
+      calls.emplace_back(call.id, call.name, call.arguments);
     std::vector<Token> tokens;
     for (const TokenReport& token : event.delta.tokens) tokens.push_back(token.token);
     std::optional<std::string> statistics;
@@ -160,7 +199,7 @@ nb::object next(const PythonCompletion& handle) {
       if (event.result->reason == FinishReason::failed) raise(event.result->failure);
       statistics = statistics_json(*event.result, handle.request->decoding);
     }
-    return nb::make_tuple(event.delta.text, event.delta.reasoning, tokens, statistics);
+    return nb::make_tuple(event.delta.text, event.delta.reasoning, tokens, calls, statistics);
   }
 }
 
@@ -202,7 +241,8 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("context", [](const PythonEngine& e) { return e.engine->context(); })
       .def("submit", &submit, nb::rv_policy::take_ownership, nb::arg("prompt"), nb::arg("sampling"),
            nb::arg("settings"), nb::arg("method").none(), nb::arg("limit").none(), nb::arg("seed"),
-           nb::arg("stop"), nb::arg("ignore_eos"))
+           nb::arg("stop"), nb::arg("ignore_eos"), nb::arg("json_schema"), nb::arg("grammar"),
+           nb::arg("tools"), nb::arg("tool_choice"))
       .def("tokenize", &tokenize)
       .def("detokenize", &detokenize)
       .def("logits", &logits)

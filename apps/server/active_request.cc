@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "spectr/engine/tools/call_finder.h"
+
 namespace spectr::server {
 namespace {
 
@@ -25,26 +27,17 @@ std::string make_call_id() {
 
 AnswerNews ActiveRequest::take(std::size_t choice) {
   CompletionEvent event = completion->take(choice);
+  std::vector<ToolCall> found;
+  if (!parsers.empty()) found = take_calls(parsers[choice], event);
+  for (ToolCall& call : found) call.id = make_call_id();
   AnswerNews news{.delta = {std::move(event.delta)},
                   .progress = std::move(event.progress),
                   .result = std::move(event.result)};
   if (parsers.empty()) return news;
-  AnswerCalls& parser = parsers[choice];
-  AnswerCalls::Parts parts = parser.push(
-      {std::move(news.delta.reasoning), std::move(news.delta.text), std::exchange(news.delta.thoughts, {})});
-  if (news.result) {
-    AnswerCalls::Parts last = parser.finish(news.result->reason == FinishReason::eos);
-    parts.reasoning += last.reasoning;
-    parts.content += last.content;
-    for (ToolCall& call : last.calls) parts.calls.push_back(std::move(call));
-  }
-  for (ToolCall& call : parts.calls) call.id = make_call_id();
-  news.delta.reasoning = std::move(parts.reasoning);
-  news.delta.text = std::move(parts.content);
   news.delta.first_call = calls[choice];
-  calls[choice] += parts.calls.size();
-  news.delta.calls = std::move(parts.calls);
-  news.called = parser.called();
+  calls[choice] += found.size();
+  news.delta.calls = std::move(found);
+  news.called = parsers[choice].called();
   return news;
 }
 

@@ -11,6 +11,7 @@
 #include "apps/server/requests/generation_request.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"
+#include "spectr/text/chat/answer_calls.h"
 
 namespace spectr::server {
 

@@ -16,6 +16,7 @@
 #include "apps/server/api_error.h"
 #include "apps/server/requests/engine_request.h"
 #include "apps/server/requests/fields.h"
+#include "spectr/engine/tools/call_finder.h"
 
 namespace spectr::server {
 namespace {
@@ -46,8 +47,8 @@ http::Answer begin_generation(const ModelLease& model, Api api, const http::Requ
                                   make_id(api), std::time(nullptr), service.name(), asked});
   if (active->request.is_conversation()) {
     const std::size_t choices = active->prepared->completions();
-    active->parsers = tool_call_parsers(active->request.chat, *engine.models().chat_template,
-                                        active->prepared->request.constraint.has_value(), choices);
+    active->parsers = answer_calls(active->request.chat.tools, *engine.models().chat_template,
+                                   active->prepared->request.constraint.has_value(), choices);
     active->calls.resize(choices);
   }
   active->deadline = asked + service.options().timeout;

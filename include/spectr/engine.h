@@ -89,6 +89,7 @@ class Engine {
   /// calls Completion::next().
   Result<Completion> submit(const Request& request, std::function<void()> listener = {}) {
     std::vector<spectr_message> messages;
+    std::vector<std::vector<spectr_tool_call>> calls;
     const std::vector<const char*> stop = pointers(request.stop);
     spectr_request settings = spectr_request_defaults();
     if (const auto* text = std::get_if<std::string>(&request.prompt)) settings.prompt = text->c_str();
@@ -98,8 +99,13 @@ class Engine {
       settings.token_count = tokens->size();
     }
     if (const auto* chat = std::get_if<std::vector<Message>>(&request.prompt)) {
-      for (const Message& message : *chat)
-        messages.push_back({message.role.c_str(), message.content.c_str()});
+      for (const Message& message : *chat) {
+        std::vector<spectr_tool_call>& list = calls.emplace_back();
+        for (const ToolCall& call : message.tool_calls)
+          list.push_back({call.id.c_str(), call.name.c_str(), call.arguments.c_str()});
+        messages.push_back({message.role.c_str(), message.content.c_str(), list.data(), list.size(),
+                            optional(message.tool_call_id)});
+      }
       settings.message_count = messages.size();
       messages.push_back({});  // so that an empty conversation is not a missing one
       settings.messages = messages.data();
@@ -112,13 +118,17 @@ class Engine {
     settings.top_p = request.sampling.top_p;
     settings.min_p = request.sampling.min_p;
     settings.repeat_penalty = request.repeat_penalty;
-    settings.method = request.method.empty() ? nullptr : request.method.c_str();
-    settings.plan = request.plan.empty() ? nullptr : request.plan.c_str();
+    settings.method = optional(request.method);
+    settings.plan = optional(request.plan);
     settings.drafts = request.drafts;
     settings.length = request.length;
     settings.stop = stop.data();
     settings.stop_count = stop.size();
     settings.ignore_eos = request.ignore_eos;
+    settings.json_schema = optional(request.json_schema);
+    settings.grammar = optional(request.grammar);
+    settings.tools = optional(request.tools);
+    settings.tool_choice = optional(request.tool_choice);
     auto kept = std::make_shared<std::function<void()>>(std::move(listener));
     if (*kept) {
       settings.listener = [](void* user) noexcept { (*static_cast<std::function<void()>*>(user))(); };
@@ -210,6 +220,9 @@ class Engine {
 
   Engine(std::unique_ptr<Callbacks> callbacks, spectr_engine* handle)
       : callbacks_(std::move(callbacks)), handle_(handle) {}
+
+  /// Returns NULL for an empty string.
+  static const char* optional(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
   static std::vector<const char*> pointers(const std::vector<std::string>& strings) {
     std::vector<const char*> all;

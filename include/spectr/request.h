@@ -4,6 +4,7 @@
 //     request.prompt = "Once upon a time";
 //     request.max_tokens = 100;
 //     request.sampling.temperature = 0.7;
+//     request.json_schema = R"({"type": "object"})";
 //
 // A request is a value, read by Engine::submit(), which checks it: a setting out of range is an error that
 // names it.
@@ -21,10 +22,19 @@
 namespace spectr {
 inline namespace v0 {
 
+/// A call of a tool by the model.
+struct ToolCall {
+  std::string id;         ///< identifies the call in the message with its result
+  std::string name;       ///< name of the tool
+  std::string arguments;  ///< a JSON object
+};
+
 /// A message of a conversation.
 struct Message {
-  std::string role;  ///< "system", "user" or "assistant"
-  std::string content;
+  std::string role;  ///< "system", "user", "assistant", or "tool" for the result of a call
+  std::string content = {};
+  std::vector<ToolCall> tool_calls = {};  ///< calls of an assistant
+  std::string tool_call_id = {};          ///< id of the call that this is the result of
 };
 
 /// A prompt: text, in which special tokens are plain text; tokens; or a conversation, rendered by the model's
@@ -46,6 +56,16 @@ struct Request {
   std::size_t length = 0;              ///< L; 0: chosen automatically
   std::vector<std::string> stop = {};  ///< a completion ends before any of these strings
   bool ignore_eos = false;
+  /// JSON schema of the text, after any reasoning. With tools, the answer is calls or such JSON.
+  std::string json_schema = {};
+  std::string grammar =
+      {};  ///< GBNF grammar that derives the text, after any reasoning, from its rule "root"
+  /// Tools for the answer to a conversation: a JSON list of {"type": "function", "function": {"name",
+  /// "description", "parameters", "strict"}}.
+  std::string tools = {};
+  /// "auto", "none", "required", or {"type": "function", "function": {"name"}}, which requires calls of this
+  /// tool. Required calls have valid arguments.
+  std::string tool_choice = {};
 };
 
 }  // namespace v0

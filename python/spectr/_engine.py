@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -14,26 +14,30 @@ from ._arrays import integers, unsigned
 
 Prompt = Union[str, Sequence[int], np.ndarray]
 Path = Union[str, "os.PathLike[str]"]
+Schema = Union[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """New text of a completion, and the tokens that it came with."""
+    """New text of a completion, and the tokens [n] that it came with."""
 
     text: str
     tokens: List[int]
     reasoning: str = ""  #: reasoning before the answer to a conversation
+    #: complete calls {"id", "type": "function", "function": {"name", "arguments"}}, with arguments as JSON
+    tool_calls: List[Dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Generation:
-    """A completion."""
+    """A completion with its tokens [n]."""
 
     text: str
     tokens: List[int]
     stop_reason: str  #: "eos", "limit", "word" or "context"
     reasoning: str = ""  #: reasoning before the answer to a conversation
     statistics: Dict[str, Any] = field(default_factory=dict)  #: like `stats` in docs/json.md
+    tool_calls: List[Dict[str, Any]] = field(default_factory=list)  #: see :class:`Piece`
 
 
 class Stream:
@@ -45,7 +49,7 @@ class Stream:
 
     @property
     def statistics(self) -> Dict[str, Any]:
-        """The statistics of the completion; empty before its end."""
+        """The statistics of the completion, which are empty before its end."""
         return self._statistics
 
     def __iter__(self) -> Iterator[Piece]:
@@ -55,10 +59,18 @@ class Stream:
         event = self._completion.next() if self._completion is not None else None
         if event is None:
             raise StopIteration
-        text, reasoning, tokens, statistics = event
+        text, reasoning, tokens, calls, statistics = event
         if statistics is not None:
             self._statistics = json.loads(statistics)
-        return Piece(text, list(tokens), reasoning)
+        return Piece(
+            text,
+            list(tokens),
+            reasoning,
+            [
+                {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for id, name, arguments in calls
+            ],
+        )
 
     def close(self) -> None:
         """Cancels the completion."""
@@ -73,7 +85,7 @@ class Stream:
         self.close()
 
     def result(self) -> Generation:
-        """Reads the rest and returns it as one completion."""
+        """Reads the remaining pieces, and returns them as one completion."""
         pieces = list(self)
         return Generation(
             text="".join(piece.text for piece in pieces),
@@ -81,6 +93,7 @@ class Stream:
             stop_reason=self._statistics.get("stop_reason", "cancelled"),
             reasoning="".join(piece.reasoning for piece in pieces),
             statistics=self._statistics,
+            tool_calls=[call for piece in pieces for call in piece.tool_calls],
         )
 
 
@@ -94,7 +107,12 @@ class Engine:
         context: Tokens of prompt and completion; 0: the model's limit.
         slots: The number of completions that are decoded concurrently.
         device, draft_device: GPUs by name; "": the processor.
-        measure_costs: Measure what passes cost, in seconds and once for a machine: method "auto" needs it.
+        measure_costs: Measure the costs of passes, once per machine, in several seconds. The method "auto"
+            needs them.
+
+    Raises:
+        OSError: A file cannot be used.
+        ValueError: An argument is invalid, or a draft model cannot draft for the target.
     """
 
     def __init__(
@@ -125,64 +143,86 @@ class Engine:
 
     @property
     def vocab(self) -> int:
-        """V of the target."""
+        """The number of tokens of the target's vocabulary, V."""
         return self._core.vocab
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and completion together."""
+        """The maximum number of tokens of prompt and completion together."""
         return self._core.context
 
     def tokenize(self, text: str) -> List[int]:
-        """Returns the tokens of a text."""
+        """Returns the tokens [n] of a text, in which special tokens are plain text."""
         return list(self._core.tokenize(text))
 
     def detokenize(self, tokens: Sequence[int]) -> str:
-        """Returns the text of tokens; bytes that are not UTF-8 become U+FFFD."""
+        """Returns the text of tokens [n]. Bytes that are not UTF-8 become U+FFFD."""
         return self._core.detokenize(self._tokens(tokens)).decode("utf-8", "replace")
 
     def generate(self, prompt: Prompt, **settings: Any) -> Generation:
-        """Returns the completion of a prompt: a text or tokens. For settings see :meth:`stream`."""
+        """Returns the completion of a prompt, a text or tokens [n]. For settings see :meth:`stream`."""
         return self.stream(prompt, **settings).result()
 
     def stream(self, prompt: Prompt, **settings: Any) -> Stream:
-        """Returns an iterator of the pieces of a completion as they come.
+        """Returns an iterator of the pieces of a completion, which is generated meanwhile.
 
         Args:
             prompt: A text, or tokens [n].
             max_tokens: The maximum number of tokens; None: until the model or the context ends it.
-            seed: Equal seeds, equal completions.
+            seed: The completion is a function of it.
             temperature, top_k, top_p, min_p, repeat_penalty: Sampling, with the command line's defaults.
-            method, plan, drafts, length, tree, trunk, look, epsilon, rounds, tau: How to decode (docs/methods);
-                by default as the command line chooses.
+            method, plan, drafts, length, tree, trunk, look, epsilon, rounds, tau: The method and its settings
+                (docs/methods), with the command line's defaults.
             stop: Strings that end the completion.
-            ignore_eos: Go on after the end of the text.
+            ignore_eos: Continue after the end of the text.
+            json_schema: A JSON schema that the text conforms to, as a dictionary or as JSON.
+            grammar: A GBNF grammar that derives the text from its rule "root".
+
+        Raises:
+            ValueError: A setting is invalid; the message names it.
+            NotImplementedError: The models or this build do not support a setting.
         """
         text = prompt if isinstance(prompt, str) else tuple(self._tokens(prompt))
         return self._submit(text, **settings)
 
-    def chat(self, messages: Sequence[Mapping[str, str]], *, stream: bool = False, **settings: Any) -> Any:
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        stream: bool = False,
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: Union[str, Mapping[str, Any]] = "auto",
+        **settings: Any,
+    ) -> Any:
         """Returns the answer to a conversation, as a :class:`Generation`, or with `stream` as a :class:`Stream`.
 
         Args:
-            messages: [{"role": "user", "content": "…"}, …].
-            settings: As of :meth:`stream`.
+            messages: [{"role": "user", "content": "…"}, …]. An assistant's message may have "tool_calls" as
+                in :class:`Piece`; a message of the role "tool" has their results, with "tool_call_id".
+            tools: [{"type": "function", "function": {"name", "description", "parameters", "strict"}}, …], where
+                "parameters" is the JSON schema of the arguments.
+            tool_choice: "auto", "none", "required", or {"type": "function", "function": {"name": "…"}}. Calls
+                that are required have valid arguments.
+            settings: See :meth:`stream`. With tools, `json_schema` applies to answers without calls.
+
+        Raises:
+            ValueError: A message, a tool or a setting is invalid; the message names it.
         """
-        pairs = []
-        for i, message in enumerate(messages):
-            if not isinstance(message.get("role"), str) or not isinstance(message.get("content"), str):
-                raise ValueError(f"messages[{i}] must have the strings 'role' and 'content', got {message!r}")
-            pairs.append((message["role"], message["content"]))
-        answer = self._submit(pairs, **settings)
+        answer = self._submit(
+            [_message(message, f"messages[{i}]") for i, message in enumerate(messages)],
+            tools=json.dumps(list(tools)) if tools else "",
+            tool_choice=tool_choice if isinstance(tool_choice, str) else json.dumps(tool_choice),
+            **settings,
+        )
         return answer if stream else answer.result()
 
     def logits(self, prompt: Prompt, *, all: bool = False) -> np.ndarray:
-        """Returns the target's logits after a prompt, float32 [V]; with `all` after each token, [n, V]."""
+        """Returns the target's logits after a prompt, float32 [V], or with `all` after each token, [n, V]."""
         rows = self._core.logits(self._prompt_tokens(prompt), all)
         return rows if all else rows[-1]
 
     def perplexity(self, prompt: Prompt) -> float:
-        """Returns the perplexity of a text or tokens under the target: of all tokens but the first."""
+        """Returns the target's perplexity of all tokens [n] of a prompt but the first."""
         tokens = self._prompt_tokens(prompt)
         if len(tokens) < 2:
             raise ValueError(f"prompt must have at least 2 tokens, got {len(tokens)}")
@@ -218,6 +258,10 @@ class Engine:
         tau: Optional[float] = None,
         stop: Union[str, Sequence[str]] = (),
         ignore_eos: bool = False,
+        json_schema: Optional[Schema] = None,
+        grammar: Optional[str] = None,
+        tools: str = "",
+        tool_choice: str = "",
     ) -> Stream:
         sampling = {
             "temperature": float(temperature),
@@ -247,5 +291,37 @@ class Engine:
             unsigned(seed, "seed"),
             [stop] if isinstance(stop, str) else list(stop),
             ignore_eos,
+            json_schema if isinstance(json_schema, str) else "" if json_schema is None else json.dumps(json_schema),
+            grammar or "",
+            tools,
+            tool_choice,
         )
         return Stream(completion)
+
+
+def _message(message: Mapping[str, Any], where: str) -> Tuple[str, str, List[Tuple[str, str, str]], Optional[str]]:
+    """Returns (role, content, calls, id of the call that it is the result of)."""
+    calls = [_call(call, f"{where}['tool_calls'][{i}]") for i, call in enumerate(message.get("tool_calls") or ())]
+    role, content, call_id = message.get("role"), message.get("content"), message.get("tool_call_id")
+    if content is None and calls:
+        content = ""
+    if not isinstance(role, str) or not isinstance(content, str):
+        raise ValueError(f"{where} must have the strings 'role' and 'content', got {message!r}")
+    if call_id is not None and not isinstance(call_id, str):
+        raise ValueError(f"{where}['tool_call_id'] must be a string, got {call_id!r}")
+    return role, content, calls, call_id
+
+
+def _call(call: Mapping[str, Any], where: str) -> Tuple[str, str, str]:
+    """Returns (id, name, arguments) of a tool call, with the arguments as JSON."""
+    function = call.get("function") or {}
+    name, arguments = function.get("name"), function.get("arguments", "{}")
+    try:
+        parsed = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        parsed = None
+    if not isinstance(name, str) or not isinstance(parsed, Mapping):
+        raise ValueError(
+            f"{where} must be {{'function': {{'name', 'arguments'}}}} with a JSON object as arguments, got {call!r}"
+        )
+    return str(call.get("id") or ""), name, arguments if isinstance(arguments, str) else json.dumps(arguments)

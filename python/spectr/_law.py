@@ -84,7 +84,7 @@ def total_variation(a: Mapping[Output, float], b: Mapping[Output, float]) -> flo
 
 @dataclass(frozen=True)
 class Law:
-    """The exact distribution of a method's output, and what it costs. Made by :func:`law`."""
+    """The exact distribution of a method's output, and its costs. Returned by :func:`law`."""
 
     distribution: Dict[Output, float]  #: the probability of every sequence of `horizon` tokens
     horizon: int
@@ -96,7 +96,7 @@ class Law:
 
     @property
     def block_efficiency(self) -> float:
-        """Tokens per pass of the target: horizon / expected_target_calls."""
+        """The number of tokens per pass of the target: horizon / expected_target_calls."""
         return self.horizon / self.expected_target_calls
 
     def tv(self, target: Union[Table, Mapping[Output, float]]) -> float:
@@ -128,22 +128,23 @@ def law(
     tau: float = 0.1,
     start: int = 0,
 ) -> Law:
-    """Returns the exact distribution of what a method generates, by enumeration of every outcome.
+    """Returns the exact distribution of a method's output, by enumeration of every outcome.
 
     Args:
         method: "spectr", "block", "traversal", … (docs/methods).
         draft, target: The models as tables: one row [V] for every position, rows [V, V] by last token, rows
-            [steps, V, V] by step and last token (the last step goes on), or a dictionary of rows by prefix
-            (a prefix without a row takes that of its longest suffix that has one).
-        horizon: The tokens of a sequence.
-        plan: The plan of methods that have one.
+            [steps, V, V] by step and last token (later steps use the last step's), or a dictionary of rows by
+            prefix (a prefix without a row uses that of its longest suffix that has one).
+        horizon: The number of tokens of a sequence.
+        plan: The plan, of methods that have one.
         drafts, length: K draft sequences of L tokens.
         tree: The factors k1, k2, … of a prefix tree.
-        trunk: The tokens that K sequences share before they branch.
-        look, epsilon, rounds, tau: Settings of single methods.
-        start: The token before the first, whose row comes first.
+        trunk: The number of tokens that K sequences share before they branch.
+        look, epsilon, rounds, tau: Settings of single methods (docs/methods).
+        start: The token before the sequence, which selects the first row.
 
-    Raises ValueError above 5e7 outcomes or 1e6 sequences.
+    Raises:
+        ValueError: An argument is invalid, or there are more than 5e7 outcomes or 1e6 sequences.
     """
     p, vocab = _checked(draft, "draft")
     q, target_vocab = _checked(target, "target")

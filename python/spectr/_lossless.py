@@ -15,14 +15,14 @@ Verifier = Callable[..., Any]
 
 
 class Choices:
-    """A source of random choices that goes through every outcome with its exact probability."""
+    """A source of random choices that enumerates every outcome with its exact probability."""
 
     def __init__(self) -> None:
         self._branches: List[List[Any]] = []  # [index taken, weights, their sum]
         self._depth = 0
 
     def draw(self, weights: Sequence[float]) -> int:
-        """Returns an index with a probability in proportion to its weight."""
+        """Returns an index below the number of weights [n], with a probability in proportion to its weight."""
         listed = [float(weight) for weight in weights]
         total = math.fsum(listed)
         if not total > 0.0 or not math.isfinite(total) or min(listed) < 0.0:
@@ -62,13 +62,13 @@ class Choices:
 
 
 class SampledChoices:
-    """A source of random choices; `random` is the numpy.random.Generator that they come from."""
+    """A source of choices that are drawn from `random`, a numpy.random.Generator."""
 
     def __init__(self, random: np.random.Generator) -> None:
         self.random = random
 
     def draw(self, weights: Sequence[float]) -> int:
-        """Returns an index with a probability in proportion to its weight."""
+        """Returns an index below the number of weights [n], with a probability in proportion to its weight."""
         listed = np.asarray(weights, dtype=np.float64)
         return int(self.random.choice(len(listed), p=listed / listed.sum()))
 
@@ -79,7 +79,7 @@ class SampledChoices:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """The smallest pair of models that was found for which the output is biased."""
+    """The smallest pair of models found for which the output is biased."""
 
     vocab: int
     length: int
@@ -272,11 +272,11 @@ def test_lossless(
     (tokens, emitted).
 
     Without `samples` the test is a proof by enumeration for random pairs of models. All randomness must then
-    come from `choices`, whose draw(weights) and accept(probability) go through every outcome. Shapes are
-    tested from the smallest, so that the first counterexample is the smallest.
+    come from `choices`, whose draw(weights) and accept(probability) enumerate every outcome. Shapes are
+    tested from the smallest on, so the first counterexample is the smallest.
 
-    With `samples` the drafts and the choices are random, the verifier may use randomness of its own
-    (choices.random is a numpy.random.Generator), and the frequencies are tested by chi-square.
+    With `samples` the drafts and the choices are random, and the frequencies are tested by chi-square. The
+    verifier may use other randomness, such as choices.random, a numpy.random.Generator.
 
     Args:
         vocab, length, drafts: The largest V, L and K.
@@ -284,8 +284,11 @@ def test_lossless(
         samples: The number of samples for each pair of the largest shape.
         tolerance: The total variation that counts as rounding.
         false_alarm: The probability that a lossless verifier fails in sampling mode.
-        seed: Of the pairs and the samples.
-        max_outcomes: Raises ValueError above.
+        seed: The seed of the pairs and the samples.
+        max_outcomes: The maximum number of outcomes of all pairs.
+
+    Raises:
+        ValueError: A size is invalid, there are too many outcomes, or the verifier emits invalid tokens.
     """
     if vocab < 2 or length < 1 or drafts < 1 or pairs < 1:
         raise ValueError("vocab must be at least 2, and length, drafts and pairs at least 1")

@@ -11,14 +11,14 @@ from ._arrays import check_batch, integers, numbers, stream_list, unsigned
 
 
 class Plan:
-    """A transport plan: k drafts from p become one token that is distributed as q. Made by :func:`plan`."""
+    """A transport plan, which maps k drafts from p to one token distributed as q. Returned by :func:`plan`."""
 
     def __init__(self, core: Any) -> None:
         self._core = core
 
     @property
     def drafts(self) -> int:
-        """The number of drafts that :meth:`draw` returns and :meth:`select` takes."""
+        """The number of drafts that :meth:`draw` returns and :meth:`select` requires."""
         return self._core.drafts
 
     @property
@@ -56,24 +56,24 @@ class Plan:
         return self._core.conditional(integers(drafts, "drafts", (None,)))
 
     def draw(self, seed: int, stream: int = 0) -> np.ndarray:
-        """Draws the drafts, int64 [k]. Equal (seed, stream), equal drafts."""
+        """Returns random drafts, int64 [k]. They are a function of seed and stream."""
         return self._core.draw(unsigned(seed, "seed"), unsigned(stream, "stream"))
 
     def select(self, drafts: Sequence[int], seed: int, stream: int = 0) -> int:
-        """Returns the output for these drafts [k].
+        """Returns the output token for drafts [k].
 
         The random numbers differ from those of :meth:`draw` with the same seed and stream.
         """
         return self.select_with_source(drafts, seed, stream)[0]
 
     def select_with_source(self, drafts: Sequence[int], seed: int, stream: int = 0) -> Tuple[int, bool]:
-        """Returns the output, and whether it is an accepted draft."""
+        """Returns the output token for drafts [k], and whether it is an accepted draft."""
         checked = integers(drafts, "drafts", (None,))
         return self._core.select(checked, unsigned(seed, "seed"), unsigned(stream, "stream"))
 
 
 def plan(name: str, p: Any, q: Any, k: int = 1, *, epsilon: float = 0.0, rounds: int = 1) -> Plan:
-    """Builds a transport plan from k drafts of p to q.
+    """Returns a transport plan from k drafts of p to q.
 
     Args:
         name: "optimal", "k-seq", "recursive", "maximal", … (docs/plans.md).
@@ -81,9 +81,11 @@ def plan(name: str, p: Any, q: Any, k: int = 1, *, epsilon: float = 0.0, rounds:
         q: The target distribution, [V].
         k: The number of drafts.
         epsilon: The over-acceptance of "epsilon-opt" and "epsilon-uno".
-        rounds: The linear programs of "str+".
+        rounds: The number of linear programs of "str+", at least 1.
 
-    Float32 probabilities must sum to 1 within 1e-4, float64 within 1e-6; they are normalised.
+    Raises:
+        ValueError: An argument is invalid. Float32 probabilities must sum to 1 within 1e-4, float64 within
+            1e-6; they are normalised.
     """
     return Plan(_core.plan(name, numbers(p, "p", 1), numbers(q, "q", 1), unsigned(k, "k"), epsilon, rounds))
 
@@ -106,19 +108,24 @@ def verify(
     Args:
         draft_tokens: [B, n]; a shorter draft ends with -1.
         draft_probs: [B, n, V], the distribution that each token was drawn from.
-        target_probs: [B, n + 1, V], the target's: row 0 after the sequence, row i + 1 after token i.
+        target_probs: [B, n + 1, V], the target's distributions: row 0 after the sequence, row i + 1 after
+            token i.
         method: "block", "speculative", another method or a plan.
         seed: The seed of all rows. Row b draws from the stream (seed, b), so it does not depend on its batch.
         streams: [B], the streams of the rows instead of their numbers.
-        block: The number of blocks before. Successive blocks of a sequence must differ in `block`, seed or
+        block: The number of earlier blocks. Successive blocks of a sequence must differ in `block`, seed or
             stream.
-        position: The number of tokens before; the command line's random numbers depend on it.
+        position: The number of earlier tokens; the command line's random numbers depend on it.
         plan: The plan of the methods "spectr", "tree" and "specinfer".
         epsilon: The over-acceptance of the biased methods.
 
     Returns:
         tokens: int64 [B, n + 1], padded with -1: the accepted tokens of a draft and one more.
-        emitted: int64 [B], how many tokens each row has.
+        emitted: int64 [B], the number of tokens of each row.
+
+    Raises:
+        ValueError: A shape or a value is invalid; the message names the argument.
+        TypeError: A dtype is not supported.
     """
     tokens = integers(draft_tokens, "draft_tokens", (None, None))
     batch, n = tokens.shape
@@ -181,27 +188,31 @@ def verify_tree(
 
     Args:
         parents: [B, m], the entry that each token continues, which comes before it; -1 for the sequence.
-        tokens: [B, m]; a smaller tree ends with -1. Siblings stand in the order drawn: selection rules test
-            them in it, and another order biases the output.
+        tokens: [B, m]; a smaller tree ends with -1. Siblings must be in the order in which they were drawn,
+            in which selection rules test them. Another order biases the output.
         draft_probs: [B, m, V], the distribution that each token was drawn from; or [B, m + 1, V], row 0 after
             the sequence and row i + 1 after entry i; or [B, r, V] with `draft_rows`.
         target_probs: [B, m + 1, V], row 0 after the sequence and row i + 1 after entry i.
         method: "traversal", "conditional", "gbv", …, or a plan that walks down the tree: "optimal", "k-seq".
         target_logits: [B, m + 1, V], instead of target_probs.
-        temperature: Of target_logits; 0 takes the likeliest token.
-        multiplicities: [B, m], how many copies of each token were drawn. If they are given, siblings may stand
-            in any order: the order of independent draws is drawn anew, which is lossless.
+        temperature: The temperature of target_logits; 0 takes the likeliest token.
+        multiplicities: [B, m], the number of copies of each token that were drawn. If they are given, siblings
+            may be in any order: the order of independent draws is redrawn, which is lossless.
         draft_rows: [B, m], the row of draft_probs that each token was drawn from.
         k: The number of drafts that continue the sequence, copies included; checked if it is given.
-        seed, streams, block, position: As in :func:`verify`.
+        seed, streams, block, position: See :func:`verify`.
         plan: The plan of the methods "spectr", "tree" and "specinfer".
         look: "conditional" tries the most promising children first.
-        return_path: Return the accepted entries, too.
+        return_path: Also return the accepted entries.
 
     Returns:
         tokens: int64 [B, m + 1], padded with -1: the accepted tokens and one more.
-        emitted: int64 [B], how many tokens each row has.
+        emitted: int64 [B], the number of tokens of each row.
         path: int64 [B, m], padded with -1: the accepted entries, whose keys and values a cache keeps.
+
+    Raises:
+        ValueError: A shape or a value is invalid; the message names the argument.
+        TypeError: A dtype is not supported.
     """
     entries = integers(tokens, "tokens", (None, None))
     batch, m = entries.shape

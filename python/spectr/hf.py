@@ -42,19 +42,23 @@ def generate(
     temperature: float = 1.0,
     eos_token_id: Optional[int] = None,
 ) -> List[int]:
-    """Continues a sequence with the target's distribution, by drafts of a smaller model.
+    """Generates tokens with the target's distribution, by drafts of a smaller model.
 
     Args:
-        target, draft: Models whose call with ids [1, n] has `.logits` [1, n, V]; of one vocabulary.
-        input_ids: The prompt, [n] or [1, n]: a tensor, or a NumPy array for models that take those.
-        seed: Equal seeds, equal tokens.
-        method: As of :func:`spectr.verify`.
-        length: The tokens of a draft.
-        max_new_tokens: The maximum number of tokens to add.
-        temperature: Of both models; 0 takes the likeliest token.
+        target, draft: Models with the same vocabulary, whose call with ids [1, n] has `.logits` [1, n, V].
+        input_ids: The prompt, [n] or [1, n]: a tensor, or a NumPy array for models that accept those.
+        seed: The tokens are a function of it.
+        method: A method for chains, see :func:`spectr.verify`.
+        length: The number of tokens of a draft.
+        max_new_tokens: The maximum number of new tokens.
+        temperature: The temperature of both models; 0 takes the likeliest token.
         eos_token_id: The token that ends the sequence.
 
-    Returns the new tokens. Every pass computes the whole sequence anew.
+    Returns:
+        The new tokens [n]. Every pass computes the whole sequence again.
+
+    Raises:
+        ValueError: The prompt is empty, a setting is negative, or the vocabularies differ.
     """
     ids = [int(token) for token in np.ravel(np.asarray(host_array(input_ids, "input_ids")))]
     if not ids:

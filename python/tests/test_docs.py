@@ -1,6 +1,7 @@
 """The Python blocks of the documents run, on the bundled models; arrays that docs/python.md assumes are given."""
 
 import contextlib
+import inspect
 import io
 import re
 from pathlib import Path
@@ -42,6 +43,41 @@ def test_the_quick_start_runs():
         for block in blocks_of("quick-start.md"):
             exec(block, names)
     assert printed.getvalue().strip() and names["emitted"][0] >= 1 and names["report"]
+
+
+def public_functions():
+    """Returns (name, function) of the functions, methods and properties of the package."""
+    owners = [(name, getattr(spectr, name)) for name in spectr.__all__ if name != "__version__"]
+    for name, owner in owners + [("hf.generate", spectr.hf.generate)]:
+        if inspect.isfunction(owner):
+            yield name, owner
+        if not inspect.isclass(owner):
+            continue
+        for member, value in vars(owner).items():
+            function = value.fget if isinstance(value, property) else value
+            if inspect.isfunction(function) and not member.startswith("_"):
+                yield f"{name}.{member}", function
+
+
+def test_every_public_function_has_a_docstring_that_is_a_sentence():
+    functions = dict(public_functions())
+    assert {"verify", "Plan.acceptance", "Engine.chat", "hf.generate"} <= set(functions)
+    for name, function in functions.items():
+        first = (inspect.getdoc(function) or "").split("\n\n")[0]
+        assert re.match(r"[A-Z]", first) and first.rstrip().endswith("."), f"{name}: {first!r}"
+        assert not re.match(r"(Of|Those|What|As|And|The same)\b", first), f"{name}: {first!r}"
+
+
+def test_docstrings_name_every_argument_and_the_shapes_of_arrays():
+    arrays = {"p", "q", "logits", "drafts", "draft_tokens", "draft_probs", "target_probs", "target_logits", "parents"}
+    arrays |= {"multiplicities", "draft_rows", "streams", "input_ids", "weights"}
+    for name, function in public_functions():
+        text = inspect.getdoc(function)
+        for argument, parameter in inspect.signature(function).parameters.items():
+            if argument != "self" and parameter.kind != inspect.Parameter.VAR_KEYWORD and "Args:" in text:
+                assert re.search(rf"\b{argument}\b", text), f"{name}: {argument}"
+            if argument in arrays and not isinstance(parameter.default, int):
+                assert re.search(r"\[[A-Za-z0-9, +]+\]", text), f"{name}: no shape of {argument}"
 
 
 def test_the_package_has_the_version_of_the_library():

@@ -1,5 +1,6 @@
 """The engine on the bundled models."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,52 @@ def test_logits_and_perplexity_agree(engine):
 
 def test_texts_come_back_from_their_tokens(engine):
     assert engine.detokenize(engine.tokenize("A little dog.")).strip() == "A little dog."
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "required": ["city"],
+            "additionalProperties": False,
+            "properties": {"city": {"enum": ["Rome", "Oslo"]}},
+        },
+    },
+}
+
+
+def test_text_follows_its_grammar_or_schema(engine):
+    settings = {**SETTINGS, "max_tokens": 60, "ignore_eos": False}
+    assert engine.generate("The answer is", grammar='root ::= "yes" | "no"', **settings).text in ("yes", "no")
+    schema = {"type": "string", "enum": ["red", "blue"]}
+    for given in (schema, json.dumps(schema)):
+        assert json.loads(engine.generate("A colour:", json_schema=given, **settings).text) in schema["enum"]
+    with pytest.raises(ValueError, match="json_schema and grammar exclude each other"):
+        engine.generate("Once", json_schema=schema, grammar='root ::= "yes"')
+    with pytest.raises(ValueError, match="grammar"):
+        engine.generate("Once", grammar="root ::= (")
+
+
+def test_required_tools_are_called_and_their_results_answered(engine):
+    messages = [{"role": "user", "content": "Weather?"}]
+    settings = {"tools": [WEATHER], "temperature": 0.0, "max_tokens": 120}
+    answer = engine.chat(messages, tool_choice="required", **settings)
+    call = answer.tool_calls[0]
+    assert call["type"] == "function" and call["function"]["name"] == "get_weather" and len(call["id"]) == 9
+    assert json.loads(call["function"]["arguments"])["city"] in ("Rome", "Oslo") and answer.text == ""
+    messages.append({"role": "assistant", "content": None, "tool_calls": answer.tool_calls})
+    messages.append({"role": "tool", "content": "sunny", "tool_call_id": call["id"]})
+    assert engine.chat(messages, tool_choice="none", **settings).tool_calls == []
+    named = {"type": "function", "function": {"name": "get_weather"}}
+    assert engine.chat(messages, tool_choice=named, **settings).tool_calls[0]["id"] != call["id"]
+    with pytest.raises(ValueError, match="'tool_choice' names 'run'"):
+        engine.chat(messages, tool_choice={"function": {"name": "run"}}, **settings)
+    with pytest.raises(ValueError, match=r"messages\[0\]\['tool_calls'\]\[0\] must be"):
+        engine.chat([{"role": "assistant", "tool_calls": [{"function": {"name": "a", "arguments": "[]"}}]}])
+    with pytest.raises(ValueError, match="tools and tool_choice need messages"):
+        engine.generate("Once", tool_choice="required")
 
 
 def test_errors_name_the_argument(engine):

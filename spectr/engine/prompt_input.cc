@@ -13,12 +13,23 @@ Result<void> add_prompt(const PromptInput& prompt, const EngineModels& models, R
     request.prompts.push_back(*tokens);
     return {};
   }
-  const auto& messages = std::get<std::vector<ChatMessage>>(prompt);
+  const auto& [messages, tools] = std::get<ChatInput>(prompt);
   if (messages.empty()) return error("the conversation has no message");
   if (!models.chat_template) return std::unexpected(models.chat_template.error());
-  SPECTR_TRY(const MarkedText text, models.chat_template->render({.messages = messages}));
+  ChatTemplate::Conversation conversation{.messages = messages};
+  if (tools.offered()) conversation.tools = tools.tools;
+  SPECTR_TRY(const MarkedText text, models.chat_template->render(conversation));
   request.prompts.push_back(models.tokenizer->encode(text, true));
-  if (models.splits_reasoning) request.reasoning = reasoning_split(text, models);
+  const ReasoningSplit split = reasoning_split(text, models);
+  if (tools.offered()) {
+    SPECTR_TRY(request.constraint,
+               constraint_with_calls(tools, *models.chat_template, split, request.constraint));
+  } else if (request.constraint) {
+    request.constraint->after = content_mark(*split.form, split.begun);
+  }
+  if (!models.splits_reasoning && !tools.offered()) return {};
+  request.reasoning = split;
+  request.reasoning->keeps = {.calls = tools.offered(), .thoughts = !models.splits_reasoning};
   return {};
 }
 

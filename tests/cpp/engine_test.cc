@@ -214,6 +214,42 @@ TEST(CppEngine, RefusesBadFilesAndRequestsByName) {
   EXPECT_THAT(unknown.error().message, HasSubstr("none"));
 }
 
+constexpr const char* weather_tool =
+    R"([{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object",
+        "required": ["city"], "additionalProperties": false, "properties": {"city": {"enum": ["Rome", "Oslo"]}}}}}])";
+
+TEST(CppEngine, TextFollowsItsGrammarOrSchema) {
+  spectr::Request request{
+      .prompt = "The answer is", .max_tokens = 60, .method = "spectr", .drafts = 2, .length = 3};
+  request.grammar = R"(root ::= "yes" | "no")";
+  EXPECT_THAT(engine().complete(request).value().at(0).text, testing::AnyOf("yes", "no"));
+  request.grammar.clear();
+  request.json_schema = R"({"type": "string", "enum": ["red", "blue"]})";
+  EXPECT_THAT(engine().complete(request).value().at(0).text, testing::AnyOf("\"red\"", "\"blue\""));
+  request.grammar = R"(root ::= "yes")";
+  EXPECT_THAT(engine().submit(request).error().message, HasSubstr("exclude each other"));
+}
+
+TEST(CppEngine, RequiredToolsAreCalledAndTheirResultsAnswered) {
+  spectr::Request request{.max_tokens = 120, .sampling = {.temperature = 0.0}};
+  std::vector<spectr::Message> messages = {{"user", "Weather?"}};
+  request.prompt = messages;
+  request.tools = weather_tool;
+  request.tool_choice = "required";
+  const spectr::Answer answer = engine().complete(request).value().at(0);
+  ASSERT_FALSE(answer.tool_calls.empty());
+  EXPECT_EQ(answer.text, "");
+  EXPECT_EQ(answer.tool_calls[0].name, "get_weather");
+  EXPECT_THAT(answer.tool_calls[0].arguments, testing::AnyOf(R"({"city":"Rome"})", R"({"city":"Oslo"})"));
+  messages.push_back({.role = "assistant", .tool_calls = answer.tool_calls});
+  messages.push_back({.role = "tool", .content = "sunny", .tool_call_id = answer.tool_calls[0].id});
+  request.prompt = messages;
+  request.tool_choice = "none";
+  EXPECT_TRUE(engine().complete(request).value().at(0).tool_calls.empty());
+  request.prompt = "Weather?";
+  EXPECT_THAT(engine().submit(request).error().message, HasSubstr("tools and tool_choice need messages"));
+}
+
 TEST(CppEngine, AnswersAConversation) {
   spectr::Request request = story();
   request.prompt = std::vector<spectr::Message>{{"user", "Tell me a story."}};

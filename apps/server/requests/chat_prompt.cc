@@ -1,6 +1,5 @@
 #include "apps/server/requests/chat_prompt.h"
 
-#include <memory>
 #include <utility>
 
 #include "apps/server/api_error.h"
@@ -54,16 +53,6 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
   if (request.values.is_object())
     conversation.values = *valid(jinja::from_json(request.values, chat_template->quotes_content())).dict();
   return valid(chat_template->render(conversation));
-}
-
-std::vector<AnswerCalls> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                           bool constrained, std::size_t count) {
-  const ToolRequest& tools = request.tools;
-  if (!tools.offered()) return {};
-  const ToolForm& form = chat_template.tool_form();
-  const AnswerCalls parser(form, std::make_shared<const ToolSet>(tools.tools),
-                           form.parallel && tools.parallel.value_or(true), constrained);
-  return std::vector<AnswerCalls>(count, parser);
 }
 
 }  // namespace spectr::server

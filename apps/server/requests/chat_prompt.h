@@ -6,7 +6,6 @@
 #include "apps/server/requests/fields.h"
 #include "apps/server/requests/tool_request.h"
 #include "apps/support/json.h"
-#include "spectr/text/chat/answer_calls.h"
 #include "spectr/text/chat/chat_template.h"
 
 namespace spectr::server {
@@ -25,10 +24,5 @@ struct ChatRequest {
 /// Renders the prompt of a conversation. A final assistant message is continued unless the request says
 /// otherwise. Throws ApiError if there is no message or if the template is unusable or rejects them.
 MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template);
-
-/// Returns what finds the calls in each of `count` answers to that prompt; none if no tools are offered.
-/// `constrained`: by constraint_with_calls().
-std::vector<AnswerCalls> tool_call_parsers(const ChatRequest& request, const ChatTemplate& chat_template,
-                                           bool constrained, std::size_t count);
 
 }  // namespace spectr::server

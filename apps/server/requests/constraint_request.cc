@@ -11,7 +11,6 @@
 
 #include "apps/server/api_error.h"
 #include "apps/support/json_input.h"
-#include "spectr/text/chat/tool_structure.h"
 
 namespace spectr::server {
 namespace {
@@ -106,38 +105,6 @@ std::optional<Constraint> read_plain_format(const JsonInput& format, std::string
   if (format == "json") return Constraint{Kind::json_schema, std::string(any_object), std::string(name)};
   if (format.is_object()) return of_schema(format, std::string(name));
   throw ApiError::invalid(fmt::format("'{}' must be json or a JSON schema, got {}", name, shown(format)));
-}
-
-std::optional<Constraint> constraint_with_calls(const ToolRequest& tools, const ChatTemplate& chat_template,
-                                                const ReasoningSplit& split,
-                                                const std::optional<Constraint>& content) {
-  if (content && (content->kind != Kind::json_schema || tools.choice == ToolRequest::Choice::required)) {
-    throw ApiError::invalid(fmt::format("'{}' and '{}' exclude each other", content->field,
-                                        content->kind != Kind::json_schema ? "tools" : "tool_choice"));
-  }
-  if (!content && !tools.constrains()) return std::nullopt;
-  const ToolForm& form = chat_template.tool_form();
-  std::vector<Tool> callable = tools.tools;
-  if (!tools.named.empty())
-    std::erase_if(callable, [&](const Tool& tool) { return tool.name != tools.named; });
-  CallRule rule{.tools = callable,
-                .must_call = content || tools.choice == ToolRequest::Choice::required,
-                .parallel = form.parallel && tools.parallel.value_or(true)};
-  const bool is_harmony = split.form->kind == ReasoningForm::Kind::harmony;
-  const std::string mark(content_mark(*split.form, split.begun));
-  if (is_harmony || (mark.empty() && chat_template.knows_thoughts())) {
-    const ReasoningMarks marks = reasoning_marks(*split.form);
-    rule.reasoning_open = marks.open;
-    rule.reasoning_close = marks.close;
-  }
-  if (content) {
-    JsonInput schema = {{"type", "json_schema"}, {"field", content->field}};
-    schema["json_schema"] = JsonInput::parse(content->source);
-    JsonInput parts =
-        JsonInput::array({{{"type", "const_string"}, {"value", is_harmony ? mark : ""}}, schema});
-    rule.content = JsonInput{{"type", "sequence"}, {"elements", std::move(parts)}}.dump();
-  }
-  return Constraint{Kind::structure, valid(call_structure(form, rule)), "tools", is_harmony ? "" : mark};
 }
 
 std::optional<Constraint> read_constraint(Fields& fields) {

@@ -65,7 +65,7 @@ void read_prompts(const GenerationRequest& request, const Engine& engine, Reques
     asked.reasoning->keeps = {.calls = request.chat.tools.offered(), .thoughts = !request.splits_reasoning};
     if (request.chat.tools.offered()) {
       asked.constraint =
-          constraint_with_calls(request.chat.tools, *models.chat_template, split, asked.constraint);
+          valid(constraint_with_calls(request.chat.tools, *models.chat_template, split, asked.constraint));
     } else if (asked.constraint) {
       asked.constraint->after = content_mark(*split.form, split.begun);
     }

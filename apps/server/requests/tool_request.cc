@@ -1,6 +1,5 @@
 #include "apps/server/requests/tool_request.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "apps/server/api_error.h"
@@ -9,17 +8,6 @@
 
 namespace spectr::server {
 namespace {
-
-constexpr std::size_t max_tools = 1024;
-constexpr std::size_t max_tool_name = 128;  // bytes
-
-bool is_tool_name(std::string_view name) {
-  static constexpr std::string_view others = "_-.:/";
-  const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || others.contains(c);
-  };
-  return !name.empty() && name.size() <= max_tool_name && std::ranges::all_of(name, fits);
-}
 
 void read_tool(const JsonInput& tool, const std::string& where, ToolRequest& request) {
   if (!tool.is_object())
@@ -63,45 +51,22 @@ void read_choice(const JsonInput& choice, ToolRequest& request) {
 
 }  // namespace
 
-bool ToolRequest::constrains() const {
-  return choice == Choice::required || (offered() && std::ranges::any_of(tools, &Tool::strict));
-}
-
 void ToolRequest::add(const std::string& where, Fields& fields, std::string_view schema_name) {
-  auto given = fields.string("name");
-  if (!given) throw ApiError::invalid(fmt::format("'{}.name' is missing", where));
-  std::string name = *std::move(given);
-  const auto description = fields.string("description");
-  const JsonInput* schema = fields.object(schema_name);
-  const bool strict = fields.boolean("strict").value_or(false);
-  if (!is_tool_name(name)) {
-    throw ApiError::invalid(fmt::format("'{}.name' must have 1 to {} letters, digits and _ - . : /, got '{}'",
-                                        where, max_tool_name, escape(name, max_shown)));
-  }
-  if (std::ranges::find(tools, name, &Tool::name) != tools.end())
-    throw ApiError::invalid(fmt::format("'{}.name' is '{}', the name of another tool", where, name));
-  if (tools.size() == max_tools) throw ApiError::invalid(fmt::format("'tools' may have {} tools", max_tools));
-  JsonInput function = JsonInput::object();
-  function["name"] = name;
-  if (description) function["description"] = *description;
-  // Some chat templates require a schema.
-  function["parameters"] = schema != nullptr ? *schema : JsonInput({{"type", "object"}});
-  if (schema == nullptr) function["parameters"]["properties"] = JsonInput::object();
-  JsonInput definition = JsonInput::object();
-  definition["type"] = "function";
-  definition["function"] = std::move(function);
-  tools.push_back({std::move(name), definition.dump(-1, ' ', false, JsonInput::error_handler_t::replace),
-                   strict, fmt::format("{}.{}", where, schema_name)});
+  FunctionDescription function;
+  auto name = fields.string("name");
+  if (!name) throw ApiError::invalid(fmt::format("'{}.name' is missing", where));
+  function.name = *std::move(name);
+  function.description = fields.string("description");
+  if (const JsonInput* schema = fields.object(schema_name))
+    function.parameters = schema->dump(-1, ' ', false, JsonInput::error_handler_t::replace);
+  function.strict = fields.boolean("strict").value_or(false);
+  function.where = where;
+  function.schema = fmt::format("{}.{}", where, schema_name);
+  valid(ToolUse::add(std::move(function)));
 }
 
 void ToolRequest::require(std::string name) {
-  if (tools.empty()) throw ApiError::invalid("'tool_choice' needs 'tools'");
-  if (!name.empty() && std::ranges::find(tools, name, &Tool::name) == tools.end()) {
-    throw ApiError::invalid(
-        fmt::format("'tool_choice' names '{}', which is not among 'tools'", escape(name, max_shown)));
-  }
-  choice = Choice::required;
-  named = std::move(name);
+  valid(ToolUse::require(std::move(name)));
 }
 
 ToolRequest ToolRequest::read(Fields& fields) {

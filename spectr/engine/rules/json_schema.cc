@@ -260,8 +260,7 @@ class Checker {
   std::size_t comparisons_ = max_comparisons;  // that are left
 };
 
-/// Refuses what would take quadratic time to parse or recurse too deep. Linear time; the text may be
-/// malformed.
+/// Refuses what would take quadratic time to parse or recurse too deep. The text may be malformed.
 Result<void> check_extent(std::string_view text, std::string_view field) {
   std::vector<std::size_t> members;  // of each object or list that is open
   std::size_t commas = 0;
@@ -288,9 +287,8 @@ Result<void> check_extent(std::string_view text, std::string_view field) {
 }
 
 Result<std::string> exact(const std::string& schema, std::string_view field, SchemaStyle style) {
-  SPECTR_TRY_VOID(check_extent(schema, field));
-  auto parsed = nlohmann::ordered_json::parse(schema, nullptr, false);
-  if (parsed.is_discarded()) return error("'{}' is not JSON", field);
+  SPECTR_TRY_VOID(check_json(schema, field));
+  auto parsed = nlohmann::ordered_json::parse(schema);
   if (!parsed.is_object() && !parsed.is_boolean())
     return error("'{}' must be a JSON schema, an object or true", field);
   SPECTR_TRY_VOID(rewrite_schema(parsed, field, style));
@@ -300,6 +298,12 @@ Result<std::string> exact(const std::string& schema, std::string_view field, Sch
 }
 
 }  // namespace
+
+Result<void> check_json(std::string_view text, std::string_view field) {
+  SPECTR_TRY_VOID(check_extent(text, field));
+  if (!nlohmann::ordered_json::accept(text)) return error("'{}' is not JSON", field);
+  return {};
+}
 
 Result<std::string> exact_json_schema(const std::string& schema, std::string_view field, SchemaStyle style) {
   try {

@@ -7,6 +7,10 @@
 
 namespace spectr {
 
+/// Fails if a text is not JSON, or is JSON that would take quadratic time to parse or recurse too deep.
+/// `field` names it in errors. Linear time.
+Result<void> check_json(std::string_view text, std::string_view field);
+
 /// How the grammar of a schema is written.
 enum class SchemaStyle {
   json,  ///< JSON
