@@ -340,6 +340,11 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
   changed_.notify_all();
 }
 
+void Batcher::set_max_rows(std::size_t rows) {
+  const std::lock_guard lock(mutex_);
+  policy_.max_rows = rows;
+}
+
 std::size_t Batcher::waiting() const {
   const std::lock_guard lock(mutex_);
   return requests_.size();

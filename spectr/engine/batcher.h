@@ -167,6 +167,9 @@ class Batcher {
     Batcher& batcher_;
   };
 
+  /// Changes PassPolicy::max_rows from the next pass on.
+  void set_max_rows(std::size_t rows);
+
   /// Returns the number of threads that wait for a pass.
   std::size_t waiting() const;
 

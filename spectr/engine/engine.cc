@@ -80,6 +80,7 @@ Result<std::shared_ptr<const Costs>> Engine::measured_costs() const {
     SPECTR_TRY(costs_, options_.cost_file->costs(*models_->target, models_->draft_models(),
                                                  models_->pool->threads()));
   }
+  slots_->adapt_to(*costs_);
   return costs_;
 }
 

@@ -27,18 +27,33 @@ constexpr double max_pass_seconds = 0.2;
 /// Idle time of a slot's thread after which it releases the memory of selection.
 constexpr std::chrono::seconds idle_time{2};
 
-PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
-  const std::size_t chunks = target.caps().backend == "cpu" ? 1 : 8;
-  return {.max_rows = options.max_rows > 0 ? options.max_rows : chunks * target.piece(),
-          .max_seconds = max_pass_seconds};
+/// Returns the maximum rows of passes that read prompts, if their costs are unknown.
+std::size_t max_rows_of(const Transformer& target) {
+  return (target.caps().backend == "cpu" ? 1 : 8) * target.piece();
 }
 
 }  // namespace
 
+std::size_t max_rows_by_cost(const CostCurve& passes, std::size_t limit) {
+  constexpr std::size_t step = 16;     // the rows of a tile of matrix units
+  constexpr double enough = 0.98;      // of the highest throughput
+  constexpr double max_seconds = 1.0;  // for which new and cancelled requests wait
+  const auto seconds = [&](std::size_t rows) { return passes.seconds(static_cast<double>(rows)); };
+  const auto throughput = [&](std::size_t rows) { return static_cast<double>(rows) / seconds(rows); };
+  double highest = throughput(step);
+  for (std::size_t rows = 2 * step; rows <= limit && seconds(rows) <= max_seconds; rows += step)
+    highest = std::max(highest, throughput(rows));
+  std::size_t rows = step;
+  while (throughput(rows) < enough * highest) rows += step;
+  return rows;
+}
+
 SlotPool::SlotPool(const EngineModels& models, SlotOptions options, std::span<PassProfile> profiles)
     : models_(models),
       options_(options),
-      batcher_(drafts_then_target(models), options.slots, policy_of(*models.target, options)),
+      batcher_(drafts_then_target(models), options.slots,
+               {.max_rows = options.max_rows > 0 ? options.max_rows : max_rows_of(*models.target),
+                .max_seconds = max_pass_seconds}),
       prefixes_(options.prefix_bytes),
       workers_(options.slots) {
   SPECTR_CHECK(options.slots >= 1 && (profiles.empty() || options.slots == 1));
@@ -67,6 +82,11 @@ Result<void> SlotPool::start() {
 SlotPool::~SlotPool() {
   cancel_all();
   threads_.clear();
+}
+
+void SlotPool::adapt_to(const Costs& costs) {
+  if (options_.max_rows > 0 || options_.slots == 1) return;
+  batcher_.set_max_rows(max_rows_by_cost(costs.target, max_rows_of(*models_.target)));
 }
 
 void SlotPool::cancel_all() {

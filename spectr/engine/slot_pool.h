@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "spectr/decode/costs/cost_model.h"
 #include "spectr/engine/completion_slot.h"
 
 namespace spectr {
@@ -21,13 +22,18 @@ namespace spectr {
 struct SlotOptions {
   std::size_t slots = 1;
   std::size_t queue = 64;
-  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
+  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: see SlotPool::adapt_to()
   /// Maximum bytes for sequences that no slot holds any more; 0: they are dropped.
   std::size_t prefix_bytes = 0;
   /// Maximum nodes of a token tree; the sessions of all slots are created for it at start(). None: no limit,
   /// and each request creates sessions for its own trees.
   std::optional<std::size_t> max_nodes = {};
 };
+
+/// Returns the maximum rows of passes that read prompts. The candidates are multiples of 16 rows up to
+/// `limit` whose passes take at most one second, and 16 rows in any case. Returns the smallest one with at
+/// least 98 % of the highest throughput of all candidates.
+std::size_t max_rows_by_cost(const CostCurve& passes, std::size_t limit);
 
 /// State of a slot.
 struct SlotState {
@@ -48,6 +54,11 @@ class SlotPool {
 
   /// Creates the sessions and threads of all slots. Fails if there are not enough memory or threads.
   Result<void> start();
+
+  /// Chooses PassPolicy::max_rows by the costs of the target's passes if the options leave it open and there
+  /// are several slots: max_rows_by_cost() with the limit that holds without costs, one prompt chunk or, on
+  /// devices, eight.
+  void adapt_to(const Costs& costs);
 
   /// Queues all completions of a request. Returns null if the queue lacks room for all of them, or the pool
   /// is shutting down.

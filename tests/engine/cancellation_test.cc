@@ -1,10 +1,11 @@
 // Requests cancelled at any stage release all resources and do not affect other requests.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,13 +21,38 @@ constexpr std::string_view tried_openings[] = {"Once upon a time", "Tom had a re
                                                "The sun was hot, and"};
 constexpr std::size_t slot_count = 3;
 
-/// The stage at which a request is cancelled.
-enum class Stage { never, at_once, while_reading, at_the_first_text, at_the_third_text };
+/// The stage at which a request is cancelled. Most requests are queued until others of their round have
+/// ended.
+enum class Stage { never, queued, reading, drafting_or_selecting, at_the_first_text, at_the_third_text };
+constexpr std::size_t stage_count = 6;
+
+/// Counts the rows of logits that a completion turns into distributions while it drafts and selects, and
+/// cancels it at one of them.
+class RowCounter final : public LogitRule {
+ public:
+  /// Zero never cancels.
+  explicit RowCounter(int row) : left_(row) {}
+  void set_completion(Completion& completion) {
+    completion_ = &completion;
+    completion_.notify_all();
+  }
+  Result<void> apply(std::span<const Token>, std::span<double>) const override {
+    if (--left_ != 0) return {};
+    completion_.wait(nullptr);
+    completion_.load()->cancel();
+    return {};
+  }
+
+ private:
+  mutable std::atomic<int> left_;
+  std::atomic<Completion*> completion_ = nullptr;
+};
 
 /// A running request.
 struct CancelledRun {
   std::size_t kind;
   Stage stage;
+  std::shared_ptr<RowCounter> rows;
   std::string text = {};
   int texts = 0;  // number of events with text
   std::optional<CompletionResult> result = {};
@@ -38,7 +64,7 @@ struct CancelledRun {
     text += event.delta.text;
     texts += event.delta.text.empty() ? 0 : 1;
     if (event.result) result = event.result;
-    const bool now = (stage == Stage::while_reading && !event.progress.empty()) ||
+    const bool now = (stage == Stage::reading && !event.progress.empty()) ||
                      (stage == Stage::at_the_first_text && texts >= 1) ||
                      (stage == Stage::at_the_third_text && texts >= 3);
     if (now) news.cancel();
@@ -64,16 +90,20 @@ std::unique_ptr<Engine> engine_of(std::size_t count) {
       .value();
 }
 
-std::unique_ptr<CancelledRun> start_run(Engine& engine, std::size_t kind, Stage stage) {
-  auto run = std::make_unique<CancelledRun>(kind, stage);
-  run->completion = engine.submit(engine.prepare(request_of_kind(kind)).value(),
+/// Starts a run, which is cancelled at this row of logits if its stage is that of drafting and selecting.
+std::unique_ptr<CancelledRun> start_run(Engine& engine, std::size_t kind, Stage stage, int row = 0) {
+  const auto rows = std::make_shared<RowCounter>(stage == Stage::drafting_or_selecting ? row : 0);
+  auto run = std::make_unique<CancelledRun>(kind, stage, rows);
+  PreparedRequest request = *engine.prepare(request_of_kind(kind)).value();
+  request.rules = {rows};
+  run->completion = engine.submit(std::make_shared<const PreparedRequest>(std::move(request)),
                                   [at = run.get()](Completion& news) { at->listen(news); });
-  if (stage == Stage::at_once) run->completion->cancel();
+  rows->set_completion(*run->completion);
   return run;
 }
 
 TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
-  constexpr std::size_t kinds = 20, runs = 24;
+  constexpr std::size_t kinds = 20, runs = 30;
   std::vector<std::string> alone;
   {
     const auto one = engine_of(1);
@@ -83,13 +113,20 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
       alone.push_back(run->text);
     }
   }
-  const std::size_t before = test::bundled_models()->target->used_bytes();
-  const auto some = engine_of(slot_count);
+  const Transformer &target = *test::bundled_models()->target, &draft = *test::bundled_models()->drafts[0];
+  const std::size_t before = target.used_bytes(), before_of_draft = draft.used_bytes();
+  auto some = engine_of(slot_count);
   std::mt19937 random(7);
   for (std::uint64_t round = 1; round <= 2; ++round) {
     std::vector<std::unique_ptr<CancelledRun>> all;
-    for (std::size_t i = 0; i < runs; ++i)
-      all.push_back(start_run(*some, random() % kinds, static_cast<Stage>(random() % 5)));
+    for (std::size_t i = 0; i < runs; ++i) {
+      const std::size_t kind = random() % kinds;
+      const auto stage = static_cast<Stage>(random() % stage_count);
+      all.push_back(start_run(*some, kind, stage, static_cast<int>(1 + random() % 40)));
+    }
+    for (const auto& run : all) {
+      if (run->stage == Stage::queued) run->completion->cancel();
+    }
     for (const auto& run : all) {
       ASSERT_TRUE(run->completion->wait());
       ASSERT_TRUE(run->result.has_value());
@@ -114,8 +151,11 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
   }
   for (const auto& completion : last) completion->wait();
   // One block, plus the blocks that a tree's slots can need.
-  const std::size_t most = test::bundled_models()->target->session_bytes(191, 1);
-  EXPECT_LE(test::bundled_models()->target->used_bytes() - before, slot_count * most);
+  EXPECT_LE(target.used_bytes() - before, slot_count * target.session_bytes(191, 1));
+  last.clear();
+  some.reset();
+  EXPECT_EQ(target.used_bytes(), before);
+  EXPECT_EQ(draft.used_bytes(), before_of_draft);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,65 @@ TEST(Completions, AreTheSameAloneAndAmongSevenOthers) {
     EXPECT_EQ(together[i].text, alone.text) << methods[i];
     EXPECT_FALSE(alone.text.empty());
   }
+}
+
+TEST(Completions, AreTheSameWhateverTheRowsOfPasses) {
+  // By these costs, passes of prompts have 16 rows.
+  const auto costs = std::make_shared<Costs>(
+      Costs{CostCurve({{1, 1e-4}, {32, 32e-4}}), {{CostCurve({{1, 1e-5}, {32, 32e-5}})}}, {}});
+  const auto nth = [](std::size_t i) {
+    Request one = request(std::string(i, 'a') + std::string(story), i, methods[i]);
+    if (i == 0) one.method.drafts = 2;
+    if (methods[i] != "plain") one.method.length = 3;
+    one.cache_prompt = false;
+    return one;
+  };
+  std::vector<std::string> texts(4);
+  const auto alone = engine(1);
+  for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = write(*alone, nth(i)).text;
+  for (const std::size_t max_rows : {0, 1, 24, 512}) {
+    EngineOptions options{.slots = {.slots = texts.size(), .max_rows = max_rows, .max_nodes = 65}};
+    options.costs = [&](const EngineModels&) { return costs; };
+    const auto four = Engine::start(test::bundled_models(), std::move(options)).value();
+    ASSERT_TRUE(four->measure_costs());
+    std::vector<std::shared_ptr<Completion>> running;
+    for (std::size_t i = 0; i < texts.size(); ++i) running.push_back(submit(*four, nth(i)));
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ(collect(*running[i]).front().text, texts[i]) << methods[i] << ", " << max_rows << " rows";
+    const auto rows = four->slots().passes().back().by_rows;
+    ASSERT_EQ(rows.bounds()[5], 32);
+    if (max_rows == 0) {
+      EXPECT_EQ(rows.up_to(5), rows.all());
+    }
+    if (max_rows == 512) {
+      EXPECT_LT(rows.up_to(5), rows.all()) << "a whole prompt is one chunk";
+    }
+  }
+}
+
+TEST(Completions, OfSixtyFourClientsAreThoseOfTheirSeeds) {
+  constexpr std::size_t clients = 64, each = 2;
+  const auto nth = [](std::size_t i) {
+    Request one = request(i % 3 == 0 ? "The sun" : "One day a cat saw", i, methods[i % methods.size()]);
+    one.limit = 6;
+    return one;
+  };
+  std::vector<std::string> texts(clients * each);
+  {
+    const auto one = engine(1);
+    for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = write(*one, nth(i)).text;
+  }
+  const auto eight = engine(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t client = 0; client < clients; ++client) {
+      threads.emplace_back([&, client] {
+        for (std::size_t i = client; i < texts.size(); i += clients)
+          EXPECT_EQ(write(*eight, nth(i)).text, texts[i]) << "seed " << i;
+      });
+    }
+  }
+  EXPECT_EQ(eight->slots().counts().finished, texts.size());
 }
 
 TEST(Completions, AreTheSameWhateverPrefixIsReused) {

@@ -9,9 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "spectr/engine/batcher.h"
+#include "spectr/engine/slot_pool.h"
 #include "tests/support/blank_session.h"
 #include "tests/support/comes_true.h"
 
@@ -171,6 +173,54 @@ TEST_F(PassPolicyTest, WhoComesInTimeTakesPart) {
   second.join();
   EXPECT_THAT(model_.passes, Contains(SizeIs(2)));
   EXPECT_LE(model_.passes.size(), 3u) << "only the first pass, before any was timed, waits for nobody";
+}
+
+TEST(MaxRowsByCost, AreTheFewestOfNearlyTheHighestThroughput) {
+  const CostCurve flat({{1, 1e-3}, {32, 1e-3}}), linear({{1, 1e-3}, {32, 32e-3}}),
+      between({{1, 3.3e-3}, {32, 34.3e-3}}), worse({{1, 1e-3}, {16, 2e-3}, {32, 8e-3}});
+  for (const std::size_t limit : {64, 512}) {
+    EXPECT_EQ(max_rows_by_cost(flat, limit), limit) << "a further row costs nothing";
+    EXPECT_EQ(max_rows_by_cost(linear, limit), 16) << "each row costs the same";
+    EXPECT_EQ(max_rows_by_cost(worse, limit), 16) << "passes of 32 rows have half the throughput";
+  }
+  // n rows take n + 2.3 ms, so 98 % of the throughput of 64 and 512 rows need 40.3 and 92.1 rows.
+  EXPECT_EQ(max_rows_by_cost(between, 64), 48);
+  EXPECT_EQ(max_rows_by_cost(between, 512), 96);
+}
+
+TEST(MaxRowsByCost, MakeNoPassLongerThanASecondUnlessSixteenRowsAre) {
+  const CostCurve slow({{1, 0.25}, {32, 0.5}}), slowest({{1, 5.0}, {32, 6.0}});
+  ASSERT_LT(slow.seconds(80), 1.0);
+  ASSERT_GT(slow.seconds(96), 1.0);
+  EXPECT_EQ(max_rows_by_cost(slow, 512), 80);
+  EXPECT_EQ(max_rows_by_cost(slow, 64), 64);
+  EXPECT_EQ(max_rows_by_cost(slowest, 512), 16);
+}
+
+TEST_F(PassPolicyTest, NoneOfTwoHundredPromptsIsReadTwiceWhileAnotherWaits) {
+  constexpr std::size_t texts = 200;
+  Batcher batcher(models_, texts + 1, {.max_rows = 16, .patience = for_all});
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);  // delays the first pass until all have arrived
+    for (std::size_t i = 0; i < texts; ++i)
+      threads.push_back(write(batcher, static_cast<Token>(i), 1 + i % 37));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == texts; }, 1ms));
+  }
+  threads.clear();
+  for (Token prompt = 0; prompt < static_cast<Token>(texts); ++prompt) {
+    std::vector<int> reads(texts);  // of each prompt since this one's last
+    int most = 0, since = 0;        // the highest of them when this prompt was read, and now
+    for (const std::vector<Token>& pass : model_.passes) {
+      if (std::ranges::find(pass, prompt) != pass.end()) {
+        most = std::max(most, std::exchange(since, 0));
+        std::ranges::fill(reads, 0);
+        continue;
+      }
+      for (const Token other : pass) since = std::max(since, ++reads[static_cast<std::size_t>(other)]);
+    }
+    EXPECT_LE(most, 1) << "before prompt " << prompt;
+  }
 }
 
 TEST_F(PassPolicyTest, EveryOneOfTwoHundredPromptsEnds) {

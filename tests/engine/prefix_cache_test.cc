@@ -32,12 +32,13 @@ struct Answer {
   std::size_t computed = 0, cached = 0;
 };
 
-Answer answer(Engine& engine, const std::vector<Token>& prompt, std::string_view method = "spectr") {
+Answer answer(Engine& engine, const std::vector<Token>& prompt, std::string_view method = "spectr",
+              std::size_t limit = 16) {
   Request request;
   request.prompts = {prompt};
   request.method.method = method;
   request.sampling.temperature = 1.0;
-  request.limit = 16;
+  request.limit = limit;
   request.ignore_eos = true;
   request.seed = 3;
   const auto completion = engine.submit(engine.prepare(std::move(request)).value());
@@ -67,17 +68,19 @@ class Conversation {
 };
 
 TEST(PrefixCache, TwoConversationsThatTakeTurnsComputeOnlyWhatIsNew) {
+  constexpr int turns = 20;
+  constexpr std::size_t answer_tokens = 8;
   const auto one = engine_keeping(256 * megabyte);
   Conversation cat("cat"), dog("dog");
   std::size_t computed = 0, added = cat.prompt.size() + dog.prompt.size();
-  for (int turn = 0; turn < 6; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     for (Conversation* conversation : {&cat, &dog}) {
-      const Answer told = answer(*one, conversation->prompt);
+      const Answer told = answer(*one, conversation->prompt, "spectr", answer_tokens);
       computed += told.computed;
       conversation->prompt.insert(conversation->prompt.end(), told.tokens.begin(), told.tokens.end());
       const std::size_t before = conversation->prompt.size();
       conversation->add("Then the sun came out. ");
-      if (turn < 5) added += conversation->prompt.size() - before + told.tokens.size();
+      if (turn + 1 < turns) added += conversation->prompt.size() - before + told.tokens.size();
     }
   }
   EXPECT_LE(static_cast<double>(computed), 1.1 * static_cast<double>(added));

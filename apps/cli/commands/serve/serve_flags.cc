@@ -118,7 +118,7 @@ void ServeFlags::add(CLI::App& command) {
       .add_option(
           "--max-rows", max_rows,
           "maximum rows of a pass that reads prompts: fewer make prompts slower and concurrent completions "
-          "smoother (default: 64, on devices 512)")
+          "smoother (default: by the measured costs of passes, at most 64, on devices 512)")
       ->transform(whole(1, 65536))
       ->group(requests);
   command
