@@ -22,6 +22,16 @@ constexpr MethodSetting::Range unbounded = {-infinite, infinite}, positive = {1,
 
 using O = MethodOptions;
 constexpr auto settings_table = std::to_array<MethodSetting>({
+    {Setting::tree, "tree", "factors k1,k2,… of a prefix tree of drafts (tree, traversal, conditional)",
+     &O::tree, positive, MethodSetting::Range{1, 64}},
+    {Setting::trunk,
+     "trunk",
+     "tokens that the K sequences share before they branch, of their L (spectr, traversal, conditional); "
+     "auto: the best by what passes cost",
+     &O::trunk,
+     {0, 1023},
+     MethodSetting::Range{0, 63},
+     &MethodRequest::auto_trunk},
     {Setting::look, "look", "conditional verifies children in the order that promises most", &O::look,
      unbounded, probability},
     {Setting::epsilon, "epsilon",

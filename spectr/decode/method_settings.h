@@ -13,8 +13,8 @@
 
 namespace spectr {
 
-/// A setting that some methods read in addition to plan, K, L and the shape of a tree, as flags, HTTP
-/// requests and reports describe it.
+/// A setting that some methods read in addition to plan, K and L, as flags, HTTP requests and reports
+/// describe it.
 struct MethodSetting {
   /// A choice between two named values; the first is the default.
   struct Choice {
@@ -34,6 +34,7 @@ struct MethodSetting {
   Place place;
   Range range;                      ///< for whole numbers given by flag; methods check other types
   std::optional<Range> asked = {};  ///< range of the JSON field `speculative.NAME`; nullopt: not in requests
+  bool MethodRequest::* automatic = nullptr;  ///< set by the value `auto`; null: there is no such value
 
   /// Returns the name of the flag without dashes: the field's name with '-' for '_'.
   std::string flag() const;

@@ -267,8 +267,6 @@ std::vector<std::string> unread_settings(const MethodRule& method, const MethodO
     std::string name;
   };
   std::vector<Given> changed;
-  if (!o.tree.empty()) changed.push_back({Setting::tree, "tree"});
-  if (o.trunk != MethodOptions().trunk) changed.push_back({Setting::trunk, "trunk"});
   for (const MethodSetting& one : method_settings()) {
     if (one.is_changed(o)) changed.push_back({one.setting, one.flag()});
   }

@@ -3,57 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string_view>
+
+#include "spectr/sampling/sampling_settings.h"
 
 namespace spectr {
 namespace {
 
-constexpr double unbounded = std::numeric_limits<double>::infinity();
-
-/// A numeric option: its name, value and valid range. The value must also be finite.
-struct NumberOption {
-  std::string_view name;
-  double value;
-  double min = -unbounded, max = unbounded;
-};
-
-Result<void> check_number(const NumberOption& number) {
-  const auto [name, value, min, max] = number;
-  if (value >= min && value <= max && std::isfinite(value)) return {};
-  if (max < unbounded && min > -unbounded)
-    return error("{} must lie in [{}, {}], got {}", name, min, max, value);
-  if (max < unbounded) return error("{} must be finite and at most {}, got {}", name, max, value);
-  if (min > -unbounded) return error("{} must be finite and at least {}, got {}", name, min, value);
-  return error("{} must be finite, got {}", name, value);
-}
-
 Result<void> check_options(const WarpOptions& o) {
-  const NumberOption numbers[] = {
-      {"temperature", o.temperature, 0},
-      {"top-p", o.top_p, 0, 1},
-      {"min-p", o.min_p, 0, 1},
-      {"presence penalty", o.presence_penalty},
-      {"frequency penalty", o.frequency_penalty},
-      {"top-n-sigma", o.top_n_sigma},
-      {"typical-p", o.typical_p, 0},
-      {"xtc-probability", o.xtc_probability, -unbounded, 1},
-      {"xtc-threshold", o.xtc_threshold, 0, 1},
-      {"dynatemp-range", o.dynatemp_range},
-      {"dynatemp-exp", o.dynatemp_exponent, 0},
-      {"dry-multiplier", o.dry.multiplier},
-      {"mirostat", static_cast<double>(o.mirostat), 0, 2},
-      {"mirostat-ent", o.mirostat_tau, 0},
-      {"mirostat-lr", o.mirostat_eta, 0},
-      {"adaptive-target", o.adaptive_target, -unbounded, 1},
-      {"adaptive-decay", o.adaptive_decay, 0, 0.99},
-  };
-  for (const NumberOption& number : numbers) SPECTR_TRY_VOID(check_number(number));
   if (!(o.repeat_penalty > 0.0) || !std::isfinite(o.repeat_penalty))
     return error("repeat penalty must be finite and positive, got {}", o.repeat_penalty);
-  if (o.dry.multiplier > 0.0) SPECTR_TRY_VOID(check_number({"dry-base", o.dry.base, 1}));
+  for (const SamplingSetting& setting : sampling_settings()) SPECTR_TRY_VOID(setting.check(o));
+  if (o.dry.multiplier > 0.0 && o.dry.base < 1.0)
+    return error("dry-base must be finite and at least 1, got {}", o.dry.base);
   for (const auto& [token, bias] : o.logit_bias) {
     if (token < 0) return error("logit bias: {} is not a token", token);
-    if (std::isnan(bias) || bias == unbounded) return error("logit bias of token {} is {}", token, bias);
+    if (std::isnan(bias) || bias == std::numeric_limits<double>::infinity())
+      return error("logit bias of token {} is {}", token, bias);
   }
   const bool is_listed = std::ranges::find(o.samplers, Sampler::adaptive_p) != o.samplers.end();
   if (o.adaptive_target >= 0.0 && o.mirostat == 0 && !is_listed)

@@ -4,13 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <regex>
+#include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "apps/cli/commands/bench_methods_plan.h"
 #include "apps/cli/flags/method_flags.h"
 #include "tests/support/data.h"
 
@@ -32,6 +37,12 @@ std::vector<std::string> other_value(const MethodSetting& setting) {
   if (std::holds_alternative<bool MethodOptions::*>(setting.place)) return {};
   if (std::holds_alternative<double MethodOptions::*>(setting.place)) return {"0.5"};
   return {"7"};
+}
+
+/// Returns the default as the help states it; empty if it states none.
+std::string stated_default(const MethodSetting& setting) {
+  const Flags flags;
+  return flags.app.get_option("--" + setting.flag())->get_default_str();
 }
 
 std::string all_documents() {
@@ -56,7 +67,7 @@ TEST(MethodSettings, HaveAFlagWithTheirSummary) {
 TEST(MethodSettings, AreUnchangedByTheDefaultThatTheHelpStates) {
   for (const MethodSetting& setting : method_settings()) {
     Flags flags;
-    const std::string flag = "--" + setting.flag(), usual = flags.app.get_option(flag)->get_default_str();
+    const std::string flag = "--" + setting.flag(), usual = stated_default(setting);
     EXPECT_FALSE(setting.is_changed(flags.method.request.others));
     if (usual.empty()) continue;
     flags.app.parse({usual, flag});  // in reverse order, as CLI11 expects
@@ -94,6 +105,53 @@ TEST(MethodSettings, AreDocumented) {
       EXPECT_THAT(documents, testing::HasSubstr("`" + std::string(setting.name) + "`"));
     }
   }
+}
+
+TEST(MethodSettings, HaveTheDefaultsThatTablesOfTheDocumentsState) {
+  std::istringstream documents(all_documents());
+  const std::regex row("\\| `--([a-z-]+)( [A-Z]+)?` \\| ([0-9.]+) \\| .*");
+  std::vector<std::string> stated;
+  for (std::string line; std::getline(documents, line);) {
+    std::smatch cells;
+    if (!line.starts_with("| `--") || !std::regex_match(line, cells, row)) continue;
+    const auto setting = std::ranges::find(method_settings(), cells[1].str(), &MethodSetting::flag);
+    if (setting == method_settings().end()) continue;
+    EXPECT_EQ(cells[3].str(), stated_default(*setting)) << line;
+    stated.emplace_back(setting->name);
+  }
+  EXPECT_THAT(stated, testing::IsSupersetOf({"bild_fallback", "bild_rollback", "suffix_reach"}));
+}
+
+TEST(MethodSettings, HaveTheirDefaultsInTheHelpOfBenchMethods) {
+  CLI::App app;
+  MethodsPlan plan;
+  plan.add(app);
+  for (const MethodSetting& setting : method_settings()) {
+    const bool is_number = std::holds_alternative<std::size_t MethodOptions::*>(setting.place) ||
+                           std::holds_alternative<double MethodOptions::*>(setting.place);
+    if (!is_number) continue;
+    const CLI::Option* const option = app.get_option("--" + setting.flag());
+    const std::string usual = stated_default(setting);
+    if (option->get_default_str() != usual) {
+      EXPECT_THAT(option->get_description(), testing::EndsWith("(default: " + usual + ")"));
+    }
+  }
+}
+
+TEST(MethodSettings, OfRequestsAreTheMembersOfSpeculativeInTheServersDocument) {
+  std::ifstream file(source_folder() / "docs/server.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t begin = text.find("Its members are `method`");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string sentence = text.substr(begin, text.find('.', begin) - begin);
+  const std::regex word("`([a-z_]+)`");
+  std::vector<std::string> members;
+  for (std::sregex_iterator match(sentence.begin(), sentence.end(), word), end; match != end; ++match)
+    members.push_back((*match)[1]);
+  std::vector<std::string> expected = {"method", "plan", "drafts", "length", "load"};
+  for (const MethodSetting& setting : method_settings())
+    if (setting.asked) expected.emplace_back(setting.name);
+  EXPECT_THAT(members, testing::UnorderedElementsAreArray(expected));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "apps/server/api_error.h"
 #include "apps/server/requests/generation_request.h"
@@ -24,6 +26,8 @@ MethodOptions read(const MethodSetting& setting, const JsonInput& value) {
 JsonInput other_value(const MethodSetting& setting) {
   if (std::holds_alternative<bool MethodOptions::*>(setting.place)) return true;
   if (std::holds_alternative<double MethodOptions::*>(setting.place)) return 0.5;
+  if (std::holds_alternative<std::vector<std::size_t> MethodOptions::*>(setting.place))
+    return JsonInput::array({7});
   return 7;
 }
 

@@ -48,9 +48,7 @@ std::vector<MethodOptions> combinations(const Axes& axes, const MethodOptions& s
 
 /// Returns a key of the cell that covers exactly what its method reads.
 std::string identity(const Cell& cell) {
-  const WarpOptions& w = cell.warp.options();
-  return text_of({to_json(cell), cell.draft, w.min_p, w.repeat_penalty, w.presence_penalty,
-                  w.frequency_penalty, w.repeat_last_n});
+  return text_of({to_json(cell), cell.draft, basic_sampling(cell.warp.options())});
 }
 
 /// Fails if a plan does not exist or if none of the methods reads plans.

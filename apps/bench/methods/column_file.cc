@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <sstream>
 #include <string_view>
 #include <type_traits>
@@ -13,54 +12,22 @@
 
 #include "apps/support/json_input.h"
 #include "apps/support/open_file.h"
-#include "spectr/decode/method_settings.h"
+#include "apps/support/setting_json.h"
 
 namespace spectr::bench {
 namespace {
 
 // Members that a cell may have. Their names are those of the command line, with '_' for '-'.
 
-template <class Options, class T>
-struct Field {
+struct Count {
   std::string_view name;
-  T Options::* member;
+  std::size_t MethodOptions::* member;
 };
 
-// Draft shapes. The remaining settings are in the table of method settings.
-constexpr Field<MethodOptions, std::size_t> counts[] = {{"drafts", &MethodOptions::drafts},
-                                                        {"length", &MethodOptions::length},
-                                                        {"trunk", &MethodOptions::trunk},
-                                                        {"verified_beams", &MethodOptions::verified_beams}};
-constexpr Field<MethodOptions, std::vector<std::size_t>> lists[] = {{"tree", &MethodOptions::tree}};
-constexpr Field<WarpOptions, double> warp_numbers[] = {
-    {"temperature", &WarpOptions::temperature},
-    {"top_p", &WarpOptions::top_p},
-    {"min_p", &WarpOptions::min_p},
-    {"repeat_penalty", &WarpOptions::repeat_penalty},
-    {"presence_penalty", &WarpOptions::presence_penalty},
-    {"frequency_penalty", &WarpOptions::frequency_penalty}};
-constexpr Field<WarpOptions, std::size_t> warp_counts[] = {{"top_k", &WarpOptions::top_k},
-                                                           {"repeat_last_n", &WarpOptions::repeat_last_n}};
-
-using Choice = MethodSetting::Choice;
-
-Json value_of(const MethodSetting& setting, const MethodOptions& options) {
-  return std::visit(
-      [&]<class Place>(const Place& place) -> Json {
-        if constexpr (std::is_same_v<Place, Choice>)
-          return place.words[place.get(options)];
-        else
-          return options.*place;
-      },
-      setting.place);
-}
-
-Json warp_json(const WarpOptions& options) {
-  Json all;
-  for (const auto& [name, member] : warp_numbers) all[std::string(name)] = options.*member;
-  for (const auto& [name, member] : warp_counts) all[std::string(name)] = options.*member;
-  return all;
-}
+// The remaining settings are in the tables of settings.
+constexpr Count counts[] = {{"drafts", &MethodOptions::drafts},
+                            {"length", &MethodOptions::length},
+                            {"verified_beams", &MethodOptions::verified_beams}};
 
 Json cell_json(const Cell& cell) {
   Json all = {{"method", cell.method->name}};
@@ -72,87 +39,72 @@ Json cell_json(const Cell& cell) {
   const auto is_read = [&](const std::string& flag) {
     return std::ranges::find(unread, flag) == unread.end();
   };
-  const auto tell = [&](std::string_view name, auto MethodOptions::* member) {
-    if (cell.options.*member != usual.*member && is_read(std::string(name)))
-      all[std::string(name)] = cell.options.*member;
-  };
-  for (const auto& [name, member] : counts) tell(name, member);
-  for (const auto& [name, member] : lists) tell(name, member);
+  for (const auto& [name, member] : counts) {
+    if (cell.options.*member != usual.*member) all[std::string(name)] = cell.options.*member;
+  }
   for (const MethodSetting& setting : method_settings()) {
     if (setting.is_changed(cell.options) && is_read(setting.flag()))
-      all[std::string(setting.name)] = value_of(setting, cell.options);
+      all[std::string(setting.name)] = json_of(setting, cell.options);
   }
-  all["warp"] = warp_json(cell.warp.options());
+  all["warp"] = basic_sampling(cell.warp.options());
   return all;
 }
 
-Result<std::size_t> count_of(std::string_view name, const JsonInput& value) {
-  if (!value.is_number_unsigned()) return error("{} must be a whole number, got {}", name, shown(value));
-  return value.get<std::size_t>();
-}
-
-Result<std::vector<std::size_t>> counts_of(std::string_view name, const JsonInput& value) {
-  if (!value.is_array()) return error("{} must be a list of whole numbers, got {}", name, shown(value));
-  std::vector<std::size_t> list;
-  for (const JsonInput& entry : value) {
-    SPECTR_TRY(const std::size_t count, count_of(name, entry));
-    list.push_back(count);
-  }
-  return list;
-}
-
-Result<double> number_of(std::string_view name, const JsonInput& value) {
-  if (!value.is_number()) return error("{} must be a number, got {}", name, shown(value));
-  return value.get<double>();
-}
-
-/// Reads a member into the field of that name. Returns false if there is none.
-template <class Options, class T, std::size_t n>
-Result<bool> read_field(const Field<Options, T> (&fields)[n], std::string_view name, const JsonInput& value,
-                        Options& options) {
-  const auto field = std::ranges::find(fields, name, &Field<Options, T>::name);
-  if (field == std::end(fields)) return false;
-  if constexpr (std::is_same_v<T, double>) {
-    SPECTR_TRY(options.*field->member, number_of(name, value));
-  } else if constexpr (std::is_same_v<T, std::size_t>) {
-    SPECTR_TRY(options.*field->member, count_of(name, value));
+/// Reads a value of a setting: a number, a boolean, or a list of whole numbers.
+template <class T>
+Result<void> read_value(std::string_view name, const JsonInput& value, T& out) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) return error("{} must be true or false, got {}", name, shown(value));
+    out = value.get<bool>();
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (!value.is_number()) return error("{} must be a number, got {}", name, shown(value));
+    out = value.get<double>();
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!value.is_number_unsigned()) return error("{} must be a whole number, got {}", name, shown(value));
+    const auto count = value.get<std::size_t>();
+    if (!std::in_range<T>(count)) return error("{} is too large: {}", name, count);
+    out = static_cast<T>(count);
   } else {
-    SPECTR_TRY(options.*field->member, counts_of(name, value));
+    if (!value.is_array()) return error("{} must be a list of whole numbers, got {}", name, shown(value));
+    out.clear();
+    for (const JsonInput& entry : value) SPECTR_TRY_VOID(read_value(name, entry, out.emplace_back()));
   }
-  return true;
+  return {};
 }
 
 Result<void> read_setting(const MethodSetting& setting, const JsonInput& value, MethodOptions& options) {
-  if (const auto* choice = std::get_if<Choice>(&setting.place)) {
-    const auto& words = choice->words;
-    const auto found = value.is_string() ? std::ranges::find(words, value.get<std::string>()) : words.end();
-    if (found == words.end())
-      return error("{} must be {} or {}, got {}", setting.name, words[0], words[1], shown(value));
-    choice->set(options, static_cast<std::size_t>(found - words.begin()));
-  } else if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
-    if (!value.is_boolean()) return error("{} must be true or false, got {}", setting.name, shown(value));
-    options.** flag = value.get<bool>();
-  } else if (const auto* whole = std::get_if<int MethodOptions::*>(&setting.place)) {
-    SPECTR_TRY(const std::size_t count, count_of(setting.name, value));
-    if (count > std::numeric_limits<int>::max()) return error("{} is too large: {}", setting.name, count);
-    options.** whole = static_cast<int>(count);
-  } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
-    SPECTR_TRY(options.**count, count_of(setting.name, value));
-  } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
-    SPECTR_TRY(options.**number, number_of(setting.name, value));
-  } else if (const auto* list = std::get_if<std::vector<std::size_t> MethodOptions::*>(&setting.place)) {
-    SPECTR_TRY(options.**list, counts_of(setting.name, value));
-  }
-  return {};
+  return std::visit(
+      [&]<class Place>(const Place& place) -> Result<void> {
+        if constexpr (std::is_same_v<Place, MethodSetting::Choice>) {
+          const auto& words = place.words;
+          const auto found =
+              value.is_string() ? std::ranges::find(words, value.get<std::string>()) : words.end();
+          if (found == words.end())
+            return error("{} must be {} or {}, got {}", setting.name, words[0], words[1], shown(value));
+          place.set(options, static_cast<std::size_t>(found - words.begin()));
+          return {};
+        } else {
+          return read_value(setting.name, value, options.*place);
+        }
+      },
+      setting.place);
 }
 
 Result<WarpOptions> read_warp(const JsonInput& object) {
   if (!object.is_object()) return error("warp must be an object, got {}", shown(object));
   WarpOptions options = WarpOptions::none();
   for (const auto& [name, value] : object.items()) {
-    SPECTR_TRY(const bool number, read_field(warp_numbers, name, value, options));
-    SPECTR_TRY(const bool count, number ? Result<bool>(true) : read_field(warp_counts, name, value, options));
-    if (!count) return error("warp has no setting '{}'", name);
+    const auto setting = std::ranges::find(sampling_settings(), name, &SamplingSetting::name);
+    if (setting == sampling_settings().end() || !setting->basic)
+      return error("warp has no setting '{}'", name);
+    const auto read = [&name, &value]<class T>(T& out) -> Result<void> {
+      if constexpr (std::is_arithmetic_v<T>) {
+        return read_value(name, value, out);
+      } else {
+        return error("warp has no setting '{}'", name);
+      }
+    };
+    SPECTR_TRY_VOID(setting->visit(options, read));
   }
   return options;
 }
@@ -171,10 +123,9 @@ Result<void> read_member(std::string_view name, const JsonInput& value, Column& 
   }
   const auto setting = std::ranges::find(method_settings(), name, &MethodSetting::name);
   if (setting != method_settings().end()) return read_setting(*setting, value, options);
-  SPECTR_TRY(const bool is_count, read_field(counts, name, value, options));
-  SPECTR_TRY(const bool is_list, is_count ? Result<bool>(true) : read_field(lists, name, value, options));
-  if (!is_list) return error("there is no setting '{}'", name);
-  return {};
+  const auto* const count = std::ranges::find(counts, name, &Count::name);
+  if (count == std::end(counts)) return error("there is no setting '{}'", name);
+  return read_value(name, value, options.*count->member);
 }
 
 Result<Column> read_column(const JsonInput& object) {

@@ -115,7 +115,7 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
             const RunSettings& settings, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = cell.warp.options();
-  Json values = {{"tree", o.tree}, {"trunk", o.trunk}};
+  Json values;
   for (const MethodSetting& setting : method_settings())
     values[std::string(setting.name)] = json_of(setting, o);
   Json key = {{"target", identity_of(setup.models.target->file().name())},

@@ -227,11 +227,8 @@ void add_law(CLI::App& app) {
   flags->method.add(command);
   flags->sampling.add_filters(command);
   flags->sampling.add_samplers(command);
-  // These environment variables apply only to commands that run models.
-  for (const char* name : {"-L", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty",
-                           "--repeat-last-n", "--presence-penalty", "--frequency-penalty"}) {
-    command.get_option(name)->envname("");
-  }
+  // Environment variables apply only to commands that run models.
+  for (CLI::Option* option : command.get_options()) option->envname("");
   command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
       ->transform(whole(1, 1000));

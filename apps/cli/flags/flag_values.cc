@@ -1,6 +1,7 @@
 #include "apps/cli/flags/flag_values.h"
 
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +25,10 @@ std::string_view without_spaces(std::string_view text) {
 }
 
 }  // namespace
+
+std::int64_t whole_limit(double limit) {
+  return std::isfinite(limit) ? static_cast<std::int64_t>(limit) : no_limit;
+}
 
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t min, std::int64_t max) {
   std::int64_t number = 0;

@@ -13,6 +13,9 @@ namespace spectr::cli {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
+/// Returns a limit of a table as an integer; no_limit if it is infinite.
+std::int64_t whole_limit(double limit);
+
 /// Parses a decimal integer with an optional '-'. Fails if the text is anything else or the value is outside
 /// [min, max]; the message names the text and the range.
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t min, std::int64_t max);

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
@@ -36,14 +35,28 @@ std::size_t choice_of(const MethodSetting& setting, const std::string& name) {
   return static_cast<std::size_t>(found - words.begin());
 }
 
-std::int64_t whole_limit(double limit) {
-  return std::isfinite(limit) ? static_cast<std::int64_t>(limit) : no_limit;
+/// Adds a flag for a whole number, or `auto`.
+CLI::Option* add_automatic(CLI::App& app, const MethodSetting& setting, MethodRequest& request,
+                           std::size_t& value) {
+  const auto read = [&setting, &request, &value](const std::string& given) {
+    const bool is_auto = given == "auto";
+    const auto [min, max] = setting.range;
+    const auto number =
+        is_auto ? Result<std::int64_t>(0) : parse_whole(given, whole_limit(min), whole_limit(max));
+    if (!number) throw CLI::ValidationError("--" + setting.flag(), number.error().message + ", or auto");
+    request.*setting.automatic = is_auto;
+    value = static_cast<std::size_t>(*number);
+  };
+  return app.add_option_function<std::string>("--" + setting.flag(), read, std::string(setting.summary))
+      ->type_name("N|auto")
+      ->default_str(std::to_string(value));
 }
 
-/// Adds the flag of a setting. It writes to `options`.
-CLI::Option* add_flag_of(CLI::App& app, const MethodSetting& setting, MethodOptions& options) {
+/// Adds the flag of a setting. It writes to `request`.
+CLI::Option* add_flag_of(CLI::App& app, const MethodSetting& setting, MethodRequest& request) {
   const std::string flag = "--" + setting.flag(), help(setting.summary);
   const auto& range = setting.range;
+  MethodOptions& options = request.others;
   return std::visit(
       [&]<class Place>(const Place& place) -> CLI::Option* {
         if constexpr (std::is_same_v<Place, MethodSetting::Choice>) {
@@ -61,6 +74,9 @@ CLI::Option* add_flag_of(CLI::App& app, const MethodSetting& setting, MethodOpti
           } else if constexpr (std::is_same_v<Value, std::vector<std::size_t>>) {
             return add_list(app, flag, value, help, whole_limit(range.min), whole_limit(range.max));
           } else {
+            if constexpr (std::is_same_v<Value, std::size_t>) {
+              if (setting.automatic != nullptr) return add_automatic(app, setting, request, value);
+            }
             CLI::Option* const option = app.add_option(flag, value, help);
             const bool is_real = std::is_same_v<Value, double>;
             option->transform(is_real ? real() : whole(whole_limit(range.min), whole_limit(range.max)));
@@ -100,31 +116,13 @@ void MethodFlags::add(CLI::App& app) {
       ->transform(whole(1))
       ->group(group);
   add_settings(app);
-  for (const Setting setting : axes)
-    add_flag_of(app, method_setting(setting), request.others)->group(speculation);
+  for (const Setting setting : axes) add_flag_of(app, method_setting(setting), request)->group(speculation);
 }
 
 void MethodFlags::add_settings(CLI::App& app) {
-  const std::string group = speculation;
-  add_list(app, "--tree", request.others.tree,
-           "factors k1,k2,… of a prefix tree of drafts (tree, traversal, conditional)", 1)
-      ->group(group);
-  const auto read_trunk = [this](const std::string& given) {
-    request.auto_trunk = given == "auto";
-    const auto trunk = request.auto_trunk ? Result<std::int64_t>(0) : parse_whole(given, 0, 1023);
-    if (!trunk) throw CLI::ValidationError("--trunk", trunk.error().message + ", or auto");
-    request.others.trunk = static_cast<std::size_t>(*trunk);
-  };
-  app.add_option_function<std::string>(
-         "--trunk", read_trunk,
-         "tokens that the K sequences share before they branch, of their L (spectr, traversal, conditional); "
-         "auto: the best by what passes cost")
-      ->type_name("N|auto")
-      ->default_str("0")
-      ->group(group);
   for (const MethodSetting& setting : method_settings()) {
     if (std::ranges::find(axes, setting.setting) == std::end(axes))
-      add_flag_of(app, setting, request.others)->group(speculation);
+      add_flag_of(app, setting, request)->group(speculation);
   }
 }
 

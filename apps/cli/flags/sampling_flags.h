@@ -9,13 +9,13 @@
 
 namespace spectr::cli {
 
-/// The values of --temp, --top-k, ….
+/// The values of --temp, --top-k, …: the flags of the table of settings of sampling, and those with lists of
+/// their own form.
 struct SamplingFlags {
   WarpOptions options;
   std::vector<std::string> biases = {};             ///< "ID+B" or "ID-B"
   std::optional<std::string> samplers = {};         ///< "NAME;NAME;…"
   std::optional<std::string> sampler_letters = {};  ///< the same as single letters
-  std::vector<std::string> breakers = {};           ///< values of --dry-sequence-breaker
 
   /// Adds filters, penalties and biases.
   void add(CLI::App& app);
@@ -30,6 +30,8 @@ struct SamplingFlags {
   WarpOptions given_options() const;
 
  private:
+  /// Adds the flags of the settings that are basic, or of the others.
+  void add_settings(CLI::App& app, bool basic);
   WarpOptions complete() const;
 };
 

@@ -20,21 +20,15 @@
 namespace spectr::server {
 namespace {
 
-constexpr double huge = 1e6;
 constexpr std::size_t max_stop_words = 32;
 constexpr std::size_t max_stop_bytes = 256;
 
-/// A numeric field: its range and how it is stored.
+/// A whole number: the name of the field, its range and how it is stored.
 struct Number {
   std::string_view name;
-  bool integer;
-  double min, max;
-  void (*set)(GenerationRequest& request, double value);
+  std::int64_t min, max;
+  void (*set)(GenerationRequest& request, std::size_t value);
 };
-
-std::size_t count(double value) {
-  return static_cast<std::size_t>(value);
-}
 
 /// Applies llama.cpp's n_max: a length, where 0 disables drafting.
 void set_max_drafts(GenerationRequest& request, std::size_t tokens) {
@@ -45,21 +39,9 @@ void set_max_drafts(GenerationRequest& request, std::size_t tokens) {
   }
 }
 
-constexpr bool real = false, whole = true;
-
 constexpr Number numbers[] = {
-    {"temperature", real, 0, huge, [](GenerationRequest& r, double v) { r.warp.temperature = v; }},
-    {"top_p", real, 0, huge, [](GenerationRequest& r, double v) { r.warp.top_p = std::min(v, 1.0); }},
-    {"min_p", real, -huge, 1, [](GenerationRequest& r, double v) { r.warp.min_p = std::max(v, 0.0); }},
-    {"repeat_penalty", real, 0.01, huge, [](GenerationRequest& r, double v) { r.warp.repeat_penalty = v; }},
-    {"repetition_penalty", real, 0.01, huge,
-     [](GenerationRequest& r, double v) { r.warp.repeat_penalty = v; }},
-    {"presence_penalty", real, -huge, huge,
-     [](GenerationRequest& r, double v) { r.warp.presence_penalty = v; }},
-    {"frequency_penalty", real, -huge, huge,
-     [](GenerationRequest& r, double v) { r.warp.frequency_penalty = v; }},
-    {"n", whole, 1, 128, [](GenerationRequest& r, double v) { r.n = count(v); }},
-    {"n_cmpl", whole, 1, 128, [](GenerationRequest& r, double v) { r.n = count(v); }},
+    {"n", 1, 128, [](GenerationRequest& r, std::size_t v) { r.n = v; }},
+    {"n_cmpl", 1, 128, [](GenerationRequest& r, std::size_t v) { r.n = v; }},
 };
 
 // -1 means no limit, like an absent field; so does -2 for n_predict (llama.cpp: until the context is full).
@@ -68,7 +50,6 @@ constexpr std::pair<std::string_view, std::int64_t> limits[] = {
 constexpr std::string_view limit_names[] = {"max_tokens", "max_completion_tokens", "n_predict"};
 constexpr std::string_view completions[] = {"n", "n_cmpl"};
 
-constexpr std::string_view repeat_penalties[] = {"repeat_penalty", "repetition_penalty"};
 constexpr std::string_view probabilities[] = {"logprobs", "n_probs"};
 constexpr std::string_view methods[] = {"method", "type"};
 constexpr std::string_view plans[] = {"plan", "verifier"};
@@ -76,22 +57,17 @@ constexpr std::string_view drafts[] = {"drafts", "n_drafts"};
 constexpr std::string_view lengths[] = {"length", "n_max"};
 
 constexpr Number speculation[] = {
-    {"drafts", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.drafts = count(v); }},
-    {"n_drafts", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.drafts = count(v); }},
-    {"length", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.length = count(v); }},
-    {"n_max", whole, 0, 64, [](GenerationRequest& r, double v) { set_max_drafts(r, count(v)); }},
-    {"load", whole, 1, 1024, [](GenerationRequest& r, double v) { r.speculative.load = count(v); }},
+    {"drafts", 1, 64, [](GenerationRequest& r, std::size_t v) { r.speculative.drafts = v; }},
+    {"n_drafts", 1, 64, [](GenerationRequest& r, std::size_t v) { r.speculative.drafts = v; }},
+    {"length", 1, 64, [](GenerationRequest& r, std::size_t v) { r.speculative.length = v; }},
+    {"n_max", 0, 64, set_max_drafts},
+    {"load", 1, 1024, [](GenerationRequest& r, std::size_t v) { r.speculative.load = v; }},
 };
 
 void read_numbers(Fields& fields, std::span<const Number> table, GenerationRequest& request) {
   for (const Number& number : table) {
-    if (number.integer) {
-      const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.min),
-                                        static_cast<std::int64_t>(number.max));
-      if (value) number.set(request, static_cast<double>(*value));
-    } else if (const auto value = fields.number(number.name, number.min, number.max)) {
-      number.set(request, *value);
-    }
+    if (const auto value = fields.integer(number.name, number.min, number.max))
+      number.set(request, static_cast<std::size_t>(*value));
   }
 }
 
@@ -110,14 +86,8 @@ void read_flags(Fields& fields, GenerationRequest& request) {
   }
 }
 
-/// Reads counts, for which any huge or negative value means no limit.
-void read_counts(Fields& fields, GenerationRequest& request) {
-  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
-  if (const auto k = fields.count("top_k", lowest))
-    request.warp.top_k = *k < 0 || *k >= all ? 0 : static_cast<std::size_t>(*k);
-  if (const auto n = fields.count("repeat_last_n", -1))
-    request.warp.repeat_last_n = static_cast<std::size_t>(*n < 0 ? all : std::min(*n, all));
+/// Reads the maximum number of tokens, for which any negative value means no limit.
+void read_limit(Fields& fields, GenerationRequest& request) {
   for (const auto& [name, min] : limits) {
     if (const auto limit = fields.count(name, min))
       request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
@@ -126,36 +96,56 @@ void read_counts(Fields& fields, GenerationRequest& request) {
                [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
 }
 
-/// Reads method settings that requests may have, by their names in the table.
-void read_method_settings(Fields& fields, MethodOptions& options) {
-  for (const MethodSetting& setting : method_settings()) {
-    if (!setting.asked) continue;
-    const auto [min, max] = *setting.asked;
-    if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
-      options.** flag = fields.boolean(setting.name).value_or(false);
-    } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
-      options.** number = fields.number(setting.name, min, max).value_or(options.**number);
-    } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
-      const auto given =
-          fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max));
-      if (given) options.** count = static_cast<std::size_t>(*given);
-    }
+/// Reads the factors of a tree.
+std::vector<std::size_t> read_factors(const JsonInput& given, const MethodSetting& setting) {
+  constexpr std::size_t max_factors = 64;
+  const auto [min, max] = *setting.asked;
+  std::vector<std::size_t> factors;
+  if (!given.is_array() || given.size() > max_factors) {
+    throw ApiError::invalid(fmt::format("'speculative.{}' must be a list of at most {} factors, got {}",
+                                        setting.name, max_factors, shown(given)));
   }
+  for (const JsonInput& factor : given) {
+    if (!factor.is_number_unsigned() || factor > max || factor < min) {
+      throw ApiError::invalid(
+          fmt::format("the factors of 'speculative.{}' must be integers between {} and {}, got {}",
+                      setting.name, min, max, shown(factor)));
+    }
+    factors.push_back(factor.get<std::size_t>());
+  }
+  return factors;
 }
 
-/// Reads a number of tokens or "auto".
-void read_trunk(Fields& fields, MethodRequest& method) {
-  constexpr std::int64_t max_trunk = 63;
-  const JsonInput* trunk = fields.any("trunk");
-  if (trunk == nullptr) return;
-  method.auto_trunk = *trunk == "auto";
-  if (method.auto_trunk) return;
-  if (trunk->is_string()) {
-    throw ApiError::invalid(
-        fmt::format("'speculative.trunk' must be an integer between 0 and {}, or \"auto\", got {}", max_trunk,
-                    shown(*trunk)));
+/// Returns true if the value is `auto`, of a setting that may have it. Throws ApiError for other texts.
+bool is_automatic(const JsonInput& given, const MethodSetting& setting) {
+  if (setting.automatic == nullptr || !given.is_string()) return false;
+  if (given == "auto") return true;
+  throw ApiError::invalid(
+      fmt::format("'speculative.{}' must be an integer between {} and {}, or \"auto\", got {}", setting.name,
+                  setting.asked->min, setting.asked->max, shown(given)));
+}
+
+/// Reads method settings that requests may have, by their names in the table.
+void read_method_settings(Fields& fields, MethodRequest& request) {
+  MethodOptions& options = request.others;
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked) continue;
+    const JsonInput* const given = fields.any(setting.name);
+    if (given == nullptr) continue;
+    const auto [min, max] = *setting.asked;
+    if (is_automatic(*given, setting)) {
+      request.*setting.automatic = true;
+    } else if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
+      options.** flag = *fields.boolean(setting.name);
+    } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
+      options.** number = *fields.number(setting.name, min, max);
+    } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
+      options.** count = static_cast<std::size_t>(
+          *fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max)));
+    } else if (const auto* list = std::get_if<std::vector<std::size_t> MethodOptions::*>(&setting.place)) {
+      options.** list = read_factors(*given, setting);
+    }
   }
-  method.others.trunk = count(static_cast<double>(fields.integer("trunk", 0, max_trunk).value_or(0)));
 }
 
 /// Returns the speculation settings of a request: an object or llama.cpp's dotted fields. None if absent.
@@ -188,23 +178,9 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationR
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
-  read_trunk(inner, request.speculative);
-  read_method_settings(inner, request.speculative.others);
+  read_method_settings(inner, request.speculative);
   for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
     inner.agree(names);
-  }
-  if (const JsonInput* tree = inner.any("tree")) {
-    if (!tree->is_array() || tree->size() > 64) {
-      throw ApiError::invalid(
-          fmt::format("'speculative.tree' must be a list of at most 64 factors, got {}", shown(*tree)));
-    }
-    for (const JsonInput& factor : *tree) {
-      if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
-        throw ApiError::invalid(fmt::format(
-            "the factors of 'speculative.tree' must be integers between 1 and 64, got {}", shown(factor)));
-      }
-      request.speculative.others.tree.push_back(factor.get<std::size_t>());
-    }
   }
   if (request.speculative.auto_trunk && !request.speculative.others.tree.empty())
     throw ApiError::invalid("'speculative.trunk' \"auto\" goes with K and L, not with 'speculative.tree'");
@@ -273,9 +249,8 @@ void read_reasoning_limit(Fields& fields, GenerationRequest& request) {
 
 void read_sampling(Fields& fields, GenerationRequest& request) {
   read_numbers(fields, numbers, request);
-  read_counts(fields, request);
-  fields.agree(repeat_penalties);
   fields.agree(completions);
+  read_limit(fields, request);
   read_sampling_fields(fields, request.warp);
   if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
     request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));

@@ -5,8 +5,8 @@
 
 namespace spectr::server {
 
-/// Reads llama.cpp's sampler fields, and the order of samplers in `samplers`, into the options. Throws
-/// ApiError naming the field.
+/// Reads the fields of the table of settings of sampling, and the order of samplers in `samplers`, into the
+/// options. Throws ApiError naming the field.
 void read_sampling_fields(Fields& fields, WarpOptions& options);
 
 }  // namespace spectr::server
