@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -128,21 +127,12 @@ EmbeddingRequest EmbeddingRequest::read(const Service& service, const std::strin
   return request;
 }
 
-/// Enforces the timeout of a request.
-class TimedRequest {
- public:
-  explicit TimedRequest(const Service& service)
-      : timeout_(service.options().timeout), deadline_(std::chrono::steady_clock::now() + timeout_) {}
-
-  void check() const {
-    if (std::chrono::steady_clock::now() > deadline_)
-      throw ApiError::timeout(fmt::format("the request took longer than {} s", timeout_.count()));
-  }
-
- private:
-  std::chrono::seconds timeout_;
-  std::chrono::steady_clock::time_point deadline_;
-};
+/// Throws ApiError if the deadline has passed.
+void check_deadline(const ModelRequest& asked) {
+  if (ModelRequest::Clock::now() <= asked.deadline()) return;
+  throw ApiError::timeout(
+      fmt::format("the request took longer than {} s", asked.model->options().timeout.count()));
+}
 
 Json token_usage(std::size_t tokens) {
   return {{"prompt_tokens", tokens}, {"total_tokens", tokens}};
@@ -159,8 +149,9 @@ Json openai_embedding(const std::vector<float>& vector, std::size_t index, bool 
   return told;
 }
 
-Json answer(Service& service, const EmbeddingRequest& request) {
-  const TimedRequest timed(service);
+Json answer(const ModelRequest& asked, bool native) {
+  Service& service = *asked.model;
+  const auto request = EmbeddingRequest::read(service, asked.request.body, native);
   const Transformer& model = *service.open_engine().models().target;
   const Pooling pooling = valid(pooling_of(model.spec(), request.options));
   if (pooling == Pooling::none && !request.native)
@@ -168,7 +159,7 @@ Json answer(Service& service, const EmbeddingRequest& request) {
   Json data = Json::array();
   std::size_t tokens = 0;
   for (const std::vector<Token>& input : request.inputs) {
-    timed.check();
+    check_deadline(asked);
     const auto vectors = valid(embed(model, input, request.options));
     tokens += input.size();
     const std::size_t index = data.size();
@@ -199,19 +190,19 @@ std::vector<std::string> read_documents(const JsonInput* list, std::string_view 
 
 }  // namespace
 
-Json openai_embeddings(Service& service, const std::string& body) {
-  return answer(service, EmbeddingRequest::read(service, body, false));
+Json openai_embeddings(const ModelRequest& asked) {
+  return answer(asked, false);
 }
 
-Json native_embeddings(Service& service, const std::string& body) {
-  return answer(service, EmbeddingRequest::read(service, body, true));
+Json native_embeddings(const ModelRequest& asked) {
+  return answer(asked, true);
 }
 
-Json rerank(Service& service, const std::string& body) {
-  const TimedRequest timed(service);
+Json rerank(const ModelRequest& asked) {
+  Service& service = *asked.model;
   const EngineModels& models = service.open_engine().models();
   if (const auto ranks = check_ranks(models.target->spec()); !ranks) throw ApiError::of(ranks.error());
-  const JsonInput json = parse_body(body);
+  const JsonInput json = parse_body(asked.request.body);
   Fields fields(json);
   const auto query = fields.string("query");
   if (!query) throw ApiError::invalid("'query' is missing");
@@ -229,7 +220,7 @@ Json rerank(Service& service, const std::string& body) {
   std::vector<std::pair<float, std::size_t>> ranks;  // score and index of a document
   std::size_t tokens = 0;
   for (const std::string& document : documents) {
-    timed.check();
+    check_deadline(asked);
     const TextPair pair = join(*models.tokenizer, *query, document);
     tokens += pair.tokens.size();
     ranks.emplace_back(valid(relevance(*models.target, pair)), ranks.size());

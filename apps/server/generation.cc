@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <ctime>
 #include <random>
 #include <utility>
@@ -33,26 +32,25 @@ std::string make_id(Api api) {
 
 }  // namespace
 
-http::Answer begin_generation(const ModelLease& model, Api api, const http::Request& request,
-                              const http::Wake& wake) {
-  Service& service = *model;
-  const auto asked = std::chrono::steady_clock::now();
+http::Answer begin_generation(const ModelRequest& asked, Api api) {
+  Service& service = *asked.model;
   Engine& engine = service.open_engine();
   auto active = std::make_unique<ActiveRequest>();
-  active->model = model;
-  active->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
+  active->model = asked.model;
+  active->request = GenerationRequest::read(parse_body(asked.request.body), api, service.options().defaults);
   if (active->request.only_loads) return response_of(loaded_json(service.name(), api));
   active->prepared = prepare(active->request, engine);
   active->head.emplace(AnswerHead{active->request, *engine.models().tokenizer, *active->prepared,
-                                  make_id(api), std::time(nullptr), service.name(), asked});
+                                  make_id(api), std::time(nullptr), service.name(), asked.arrival,
+                                  asked.waited});
   if (active->request.is_conversation()) {
     const std::size_t choices = active->prepared->completions();
     active->parsers = answer_calls(active->request.chat.tools, *engine.models().chat_template,
                                    active->prepared->request.constraint.has_value(), choices);
     active->calls.resize(choices);
   }
-  active->deadline = asked + service.options().timeout;
-  active->completion = engine.submit(active->prepared, [wake](Completion&) { wake(); });
+  active->deadline = asked.deadline();
+  active->completion = engine.submit(active->prepared, [wake = asked.wake](Completion&) { wake(); });
   if (!active->completion) throw ApiError::queue_full(engine.slot_options().queue, service.retry_after());
   return active->request.stream ? event_stream(std::move(active)) : whole_answer(std::move(active));
 }

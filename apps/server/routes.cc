@@ -151,15 +151,14 @@ void Routes::add_information(bool metrics) {
   }
   paths_.add("/api/version", readable,
              [](const Request&, const Wake&) -> http::Answer { return response_of(version_json()); });
-  add_for_model("/slots", readable, [](const ModelLease& model, const Request&, const Wake&) -> http::Answer {
-    return response_of(slots_json(*model));
+  add_for_model("/slots", readable, [](const ModelRequest& asked) -> http::Answer {
+    return response_of(slots_json(*asked.model));
   });
-  const ModelHandle shows_metrics = [this](const ModelLease& model, const Request&,
-                                           const Wake&) -> http::Answer {
+  const ModelHandle shows_metrics = [this](const ModelRequest& asked) -> http::Answer {
     return Response::of("text/plain; version=0.0.4; charset=utf-8",
-                        metrics_of(model->engine().slots(), log_.counts()));
+                        metrics_of(asked.model->engine().slots(), log_.counts()));
   };
-  const ModelHandle refuses_metrics = [](const ModelLease&, const Request&, const Wake&) -> http::Answer {
+  const ModelHandle refuses_metrics = [](const ModelRequest&) -> http::Answer {
     throw ApiError::not_supported("start the server with --metrics");
   };
   add_for_model("/metrics", readable, metrics ? shows_metrics : refuses_metrics);
@@ -180,8 +179,8 @@ void Routes::add_models() {
   lists("/api/tags", [](ServedModels& models, const Request&) { return tags_json(models); });
   lists("/api/ps", [](ServedModels& models, const Request&) { return running_json(models); });
 
-  const ModelHandle shows_props = [](const ModelLease& model, const Request&, const Wake&) -> http::Answer {
-    return response_of(props_json(*model));
+  const ModelHandle shows_props = [](const ModelRequest& asked) -> http::Answer {
+    return response_of(props_json(*asked.model));
   };
   paths_.add("/props", readable, [this, shows_props](const Request& request, const Wake& wake) {
     const bool names_none = !http::query_value(request.query, "model");
@@ -201,11 +200,8 @@ void Routes::add_models() {
 void Routes::add_texts() {
   const auto generates = [&](const char* path, Api api) {
     const ErrorForm form = [api](const ApiError& failure) { return error_json(failure, api); };
-    const ModelHandle handle = [api](const ModelLease& model, const Request& request,
-                                     const Wake& wake) -> http::Answer {
-      return begin_generation(model, api, request, wake);
-    };
-    add_for_model(path, writable, handle, form);
+    add_for_model(
+        path, writable, [api](const ModelRequest& asked) { return begin_generation(asked, api); }, form);
   };
   generates("/v1/messages", Api::messages);
   for (const char* path : {"/v1/responses", "/responses"}) generates(path, Api::responses);
@@ -217,16 +213,18 @@ void Routes::add_texts() {
   generates("/api/chat", Api::ollama_chat);
   generates("/api/generate", Api::ollama_generate);
 
-  add_for_model("/slots/", writable,
-                [](const ModelLease& model, const Request& request, const Wake&) -> http::Answer {
-                  return response_of(slot_action(*model, request));
-                });
+  const auto answers = [&](const char* path, auto answer) {
+    add_for_model(path, writable, [answer](const ModelRequest& asked) -> http::Answer {
+      return response_of(answer(asked));
+    });
+  };
+  answers("/slots/", [](const ModelRequest& asked) { return slot_action(*asked.model, asked.request); });
+  answers("/v1/embeddings", openai_embeddings);
+  for (const char* path : {"/embeddings", "/embedding"}) answers(path, native_embeddings);
+  for (const char* path : {"/v1/rerank", "/rerank", "/v1/reranking", "/reranking"}) answers(path, rerank);
 
   const auto computes = [&](const char* path, auto compute) {
-    add_for_model(path, writable,
-                  [compute](const ModelLease& model, const Request& request, const Wake&) -> http::Answer {
-                    return response_of(compute(*model, request.body));
-                  });
+    answers(path, [compute](const ModelRequest& asked) { return compute(*asked.model, asked.request.body); });
   };
   computes("/api/show", show_json);
   computes("/tokenize", tokenize);
@@ -235,9 +233,6 @@ void Routes::add_texts() {
   for (const char* path : {"/v1/chat/completions/input_tokens", "/chat/completions/input_tokens"})
     computes(path, count_input_tokens);
   computes("/v1/messages/count_tokens", count_message_tokens);
-  computes("/v1/embeddings", openai_embeddings);
-  for (const char* path : {"/embeddings", "/embedding"}) computes(path, native_embeddings);
-  for (const char* path : {"/v1/rerank", "/rerank", "/v1/reranking", "/reranking"}) computes(path, rerank);
 }
 
 }  // namespace spectr::server

@@ -52,6 +52,15 @@ std::string_view first_character(std::string_view text) {
   return text.substr(0, std::max<std::size_t>(utf8_length(text), 1));
 }
 
+std::optional<std::uint32_t> code_point_of(std::string_view character) {
+  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // payload bits of the first byte
+  const std::size_t length = utf8_length(character);
+  if (length == 0 || length != character.size()) return std::nullopt;
+  std::uint32_t code = static_cast<unsigned char>(character[0]) & of_first[length];
+  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+  return code;
+}
+
 std::size_t utf8_unfinished(std::string_view text) {
   for (std::size_t n = 1; n <= std::min<std::size_t>(3, text.size()); ++n) {
     const std::string_view tail = text.substr(text.size() - n);

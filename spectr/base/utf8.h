@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ std::size_t utf8_length(std::string_view text);
 
 /// Returns the character that `text` begins with, or its first byte if there is none. Requires: not empty.
 std::string_view first_character(std::string_view text);
+
+/// Returns the code point of a character, or nothing unless `character` is a single well-formed one.
+std::optional<std::uint32_t> code_point_of(std::string_view character);
 
 /// Returns the number of bytes, 0 … 3, at the end of `text` that begin a well-formed character without
 /// completing it. Further bytes may complete the character.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -90,14 +91,16 @@ void SlotPool::adapt_to(const Costs& costs) {
 }
 
 void SlotPool::cancel_all() {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   stopping_ = true;
   for (const auto& job : queue_) job->completion->cancel();
   for (const Worker& worker : workers_) {
     if (worker.job) worker.job->completion->cancel();
   }
-  drop_cancelled();
+  const Jobs cancelled = take_cancelled();
   changed_.notify_all();
+  lock.unlock();
+  drop(cancelled);
 }
 
 Result<CompletionSlot::Sequence> SlotPool::with_idle(std::size_t slot, const Action& action) {
@@ -116,7 +119,10 @@ Result<CompletionSlot::Sequence> SlotPool::with_idle(std::size_t slot, const Act
   }
   lock.lock();
   worker.is_reserved = false;
+  const Jobs cancelled = take_cancelled();
   if (!stopping_) assign();
+  lock.unlock();
+  drop(cancelled);
   return result;
 }
 
@@ -135,30 +141,41 @@ Result<CompletionSlot::Sequence> SlotPool::erase(std::size_t slot) {
 std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedRequest> request,
                                              Completion::Listener listener) {
   const std::size_t completions = request->completions();
-  const std::lock_guard lock(mutex_);
-  drop_cancelled();
+  std::shared_ptr<Completion> completion;
+  std::unique_lock lock(mutex_);
+  const Jobs cancelled = take_cancelled();
   const auto idle = std::ranges::count_if(workers_, [](const Worker& worker) { return !worker.job; });
-  if (stopping_ || queue_.size() + completions > options_.queue + static_cast<std::size_t>(idle))
-    return nullptr;
-  auto completion = std::make_shared<Completion>(completions, std::move(listener));
-  ++requests_;
-  const auto now = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < completions; ++i)
-    queue_.push_back(std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
-  assign();
+  if (!stopping_ && queue_.size() + completions <= options_.queue + static_cast<std::size_t>(idle)) {
+    completion = std::make_shared<Completion>(completions, std::move(listener));
+    ++requests_;
+    const auto now = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < completions; ++i)
+      queue_.push_back(std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
+    assign();
+  }
+  lock.unlock();
+  drop(cancelled);
   return completion;
 }
 
-/// Removes cancelled jobs from the queue.
-void SlotPool::drop_cancelled() {
-  std::erase_if(queue_, [this](const std::unique_ptr<CompletionJob>& job) {
-    if (!job->completion->cancelled()) return false;
+/// Removes the cancelled jobs from the queue and returns them.
+SlotPool::Jobs SlotPool::take_cancelled() {
+  const auto removed =
+      std::ranges::stable_partition(queue_, [](const auto& job) { return !job->completion->cancelled(); });
+  Jobs cancelled(std::make_move_iterator(removed.begin()), std::make_move_iterator(removed.end()));
+  queue_.erase(removed.begin(), removed.end());
+  return cancelled;
+}
+
+/// Ends jobs that no slot has started. Must be called without the lock, because their listeners may call the
+/// pool.
+void SlotPool::drop(const Jobs& jobs) {
+  for (const auto& job : jobs) {
     CompletionResult result;
     result.reason = FinishReason::not_started;
     counters_.count(result);
     job->completion->finish(job->choice, std::move(result));
-    return true;
-  });
+  }
 }
 
 /// Returns the idle worker with the smallest loss. It loses the part of its own sequence that is not a prefix
@@ -183,7 +200,6 @@ SlotPool::Worker* SlotPool::choose(std::span<const Token> prompt) {
 
 /// Assigns the first jobs of the queue to idle workers.
 void SlotPool::assign() {
-  drop_cancelled();
   while (!queue_.empty()) {
     const CompletionJob& first = *queue_.front();
     Worker* worker = choose(first.request->prompt_of(first.choice));
@@ -211,10 +227,14 @@ void SlotPool::work(Worker& worker) {
     CompletionResult result = worker.slot->run(job);
     counters_.count(result);
     lock.lock();
-    const std::unique_ptr<CompletionJob> done = std::move(worker.job);
-    if (!stopping_) assign();
-    lock.unlock();
-    done->completion->finish(done->choice, std::move(result));
+    {
+      const std::unique_ptr<CompletionJob> done = std::move(worker.job);
+      const Jobs cancelled = take_cancelled();
+      if (!stopping_) assign();
+      lock.unlock();
+      drop(cancelled);
+      done->completion->finish(done->choice, std::move(result));
+    }
     lock.lock();
   }
 }

@@ -99,7 +99,9 @@ class SlotPool {
   /// Runs an action on an idle slot, which gets no job meanwhile.
   Result<CompletionSlot::Sequence> with_idle(std::size_t slot, const Action& action);
   void work(Worker& worker);
-  void drop_cancelled();
+  using Jobs = std::vector<std::unique_ptr<CompletionJob>>;
+  Jobs take_cancelled();
+  void drop(const Jobs& jobs);
   void assign();
   Worker* choose(std::span<const Token> prompt);
 

@@ -12,7 +12,7 @@ std::string statistics_json(const CompletionResult& result, const DecodingSettin
   const auto optional = [](const std::optional<double>& number) {
     return number ? StatisticsJson(*number) : StatisticsJson(nullptr);
   };
-  const StatisticsJson json = {
+  StatisticsJson json = {
       {"method", method.name},
       {"plan", method.plan.empty()
                    ? StatisticsJson(nullptr)
@@ -39,6 +39,7 @@ std::string statistics_json(const CompletionResult& result, const DecodingSettin
       {"prompt_tokens", result.cached + result.computed},
       {"stop_reason", name(result.reason)},
       {"stop_word", result.stop_word}};
+  if (result.shape.trunk > 0) json["trunk"] = result.shape.trunk;
   return json.dump(-1, ' ', false, StatisticsJson::error_handler_t::replace);
 }
 

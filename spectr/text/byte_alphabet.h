@@ -39,14 +39,9 @@ inline std::optional<char> alphabet_byte(std::string_view character) {
     for (int byte = 0; byte < 256; ++byte) inverse[byte_alphabet[static_cast<std::size_t>(byte)]] = byte;
     return inverse;
   }();
-  const auto unit = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
-  std::size_t code_point = bytes.size();
-  if (character.size() == 1 && unit(0) < 0x80) code_point = unit(0);
-  if (character.size() == 2 && (unit(0) & 0xE0) == 0xC0 && (unit(1) & 0xC0) == 0x80) {
-    code_point = (unit(0) & 0x1FU) << 6 | (unit(1) & 0x3FU);
-  }
-  if (code_point >= bytes.size() || bytes[code_point] < 0) return std::nullopt;
-  return static_cast<char>(bytes[code_point]);
+  const auto code_point = code_point_of(character);
+  if (!code_point || *code_point >= bytes.size() || bytes[*code_point] < 0) return std::nullopt;
+  return static_cast<char>(bytes[*code_point]);
 }
 
 }  // namespace spectr

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 namespace spectr {
@@ -31,6 +32,7 @@ TEST(Utf8, ExactlyTheShortestFormsOfScalarValuesAreCharacters) {
       const bool good = shortest(code_point) == length && !surrogate && code_point <= 0x10FFFF;
       const std::string bytes = encode(code_point, length);
       ASSERT_EQ(utf8_length(bytes), good ? bytes.size() : 0U) << code_point << " in " << length;
+      ASSERT_EQ(code_point_of(bytes), good ? std::optional(code_point) : std::nullopt);
       if (shortest(code_point) == length) {
         std::string appended;
         ASSERT_EQ(append_utf8(code_point, appended), good);
@@ -49,6 +51,8 @@ TEST(Utf8, ExactlyTheShortestFormsOfScalarValuesAreCharacters) {
 
 TEST(Utf8, BytesThatBeginNoCharacterAreNotUnfinished) {
   EXPECT_EQ(utf8_length(""), 0U);
+  EXPECT_EQ(code_point_of(""), std::nullopt);
+  EXPECT_EQ(code_point_of("ab"), std::nullopt);
   EXPECT_EQ(utf8_unfinished(""), 0U);
   for (const char* bytes : {"\x80", "\xC0", "\xC1\xBF", "\xE0\x80", "\xED\xA0", "\xF0\x8F", "\xF4\x90",
                             "\xF5", "\xFF", "\xC3\xA9\x80"}) {

@@ -111,6 +111,21 @@ TEST_F(ServeModels, DoNotReadTheVariablesOfTheServer) {
   EXPECT_EQ(refusal, "") << "no model lacks the key of the server's certificate";
 }
 
+TEST_F(ServeModels, OverrideVariablesByTheirSectionsAndSectionsByWhatIsTyped) {
+  // The value of this variable is transformed when it is read, and the flag has the value of its variable.
+  ::setenv("LLAMA_ARG_TOP_K", "-1", 1);
+  ::setenv("LLAMA_ARG_CTX_SIZE", "64", 1);
+  const std::string preset =
+      file("models.ini", "[a]\nm = " + file("a.gguf") + "\ntop-k = 7\nc = 100\n[b]\nm = " + file("b.gguf") + "\n");
+  const auto models = models_of({"--models-preset", preset, "--ctx-size", "64"});
+  ::unsetenv("LLAMA_ARG_TOP_K");
+  ::unsetenv("LLAMA_ARG_CTX_SIZE");
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0].defaults.sampling.top_k, 7u);
+  EXPECT_EQ(models[1].defaults.sampling.top_k, 0u);
+  EXPECT_EQ(models[0].engine.models.context, 64u);
+}
+
 TEST_F(ServeModels, AreRefusedByNameIfTheyCannotBeServed) {
   const std::string model = file("a.gguf");
   const auto preset = [&](const std::string& text) {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 import { front } from "./front.js";
 import { serve } from "./server.js";
@@ -143,6 +144,13 @@ class Visitor {
 
 export const serverAddress = () => server.address;
 export const startServer = (...flags) => serve(program, ...flags);
+
+/** Returns the violations that axe-core finds on the current page: rule and element. */
+export async function violations(page) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
 
 let drawsBehind = false;
 

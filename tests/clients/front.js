@@ -24,6 +24,11 @@ class ScriptedAnswer {
     this.#send({ choices: [{ index: 0, delta: { content, ...fields }, finish_reason: null }], usage: null });
   }
 
+  /** Sends a piece of a call of a tool. */
+  call(piece) {
+    this.write(null, { tool_calls: [piece] });
+  }
+
   /** Sends the progress of the prefill. */
   read(prompt_progress) {
     const delta = { role: "assistant", content: null };

@@ -1,7 +1,6 @@
 // The page's appearance and accessibility: phones, dark mode, screen readers, keyboards.
 import assert from "node:assert/strict";
-import axe from "axe-core";
-import { claim, phone, withServer } from "./browser.js";
+import { claim, phone, violations, withServer } from "./browser.js";
 
 withServer("-n", "48");
 
@@ -55,13 +54,6 @@ claim("Everything that can be used has a name", async (visitor, page) => {
   assert.deepEqual(await nameless(page), []);
 });
 
-/** Returns the violations that axe-core finds on the current page: rule and element. */
-async function violations(page) {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
 const everything =
   "# Title\n\nA \\(x^2\\), `code` and a [link](https://example.com/).\n\n\\[\\sqrt{x}\\]\n\n" +
   "```js\nlet a = 1;\n```\n\n- [x] done\n\n| a | b |\n|---|---|\n| 1 | 2 |";
@@ -97,6 +89,19 @@ for (const [device, options] of [
     await visitor.answers.getByRole("button", { name: "Edit" }).click();
     await sound("editor");
     await visitor.button("Cancel").click();
+    const called = visitor.next();
+    await visitor.ask("Call.");
+    (await called).call({ index: 0, id: "a1", function: { name: "clock", arguments: "{}" } });
+    (await called).end("tool_calls");
+    await visitor.idle();
+    await visitor.answers.getByText("Call of clock").click();
+    await sound("a call and the form of its result");
+    const resulted = visitor.next();
+    await visitor.button("Send result").click();
+    (await resulted).say('{"time": [12, 30]}');
+    await visitor.idle();
+    await page.getByText("Result of clock").click();
+    await sound("a result and JSON");
     await visitor.button("Drafting").click();
     await sound("drafting");
     if (!options.isMobile) await visitor.button("Close drafting").click();
@@ -104,6 +109,7 @@ for (const [device, options] of [
     await sound("drafting as Markdown");
     await visitor.button("Settings").click();
     await page.getByText("Penalties and biases").click();
+    await page.getByText("Format and tools").click();
     await visitor.button("Save as preset").click();
     await sound("settings");
     await visitor.button("Close settings").click();

@@ -158,5 +158,26 @@ TEST(Cancellation, AtAnyStageLeavesOthersAloneAndGivesMemoryBack) {
   EXPECT_EQ(draft.used_bytes(), before_of_draft);
 }
 
+TEST(Cancellation, OfAQueuedRequestTellsAListenerThatUsesTheEngine) {
+  const auto engine = engine_of(1);
+  Request endless = request_of_kind(0);
+  endless.limit = 400;
+  endless.ignore_eos = true;
+  const auto running = engine->submit(engine->prepare(std::move(endless)).value());
+  std::shared_ptr<Completion> next;
+  const auto queued =
+      engine->submit(engine->prepare(request_of_kind(1)).value(), [&](Completion& news) {
+        if (news.take(0).result) next = engine->submit(engine->prepare(request_of_kind(2)).value());
+      });
+  queued->cancel();
+  const auto later = engine->submit(engine->prepare(request_of_kind(3)).value());
+  ASSERT_TRUE(queued->wait());
+  ASSERT_NE(next, nullptr);
+  running->cancel();
+  EXPECT_TRUE(later->wait());
+  EXPECT_TRUE(next->wait());
+  EXPECT_EQ(engine->slots().unfinished(), 0u);
+}
+
 }  // namespace
 }  // namespace spectr

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
+#include <variant>
 
 #include "apps/server/api_error.h"
+#include "apps/server/models/model_request.h"
 #include "tests/server/several_models.h"
 
 namespace spectr::server {
@@ -34,6 +37,15 @@ ModelLease lease_of(ServedModels& models, WaitingRequest& request) {
   return lease;
 }
 
+class IgnoredAnswer final : public http::Sink {
+ public:
+  void send(http::Response) override {}
+  void begin(http::Response, std::string) override {}
+  void write(std::string_view) override {}
+  void end() override {}
+  void note(std::string, http::Note) override {}
+};
+
 TEST(ServedModels, UnloadAModelAfterItsLastRequestAndServeTheNextOneByLoadingItAgain) {
   const SeveralModels several;
   ServedModels models(several.offers(), {});
@@ -59,6 +71,18 @@ TEST(ServedModels, UnloadAnIdleModelBeforeABusyOneThatWasUsedEarlier) {
   const ModelLease busy = lease_of(models, *models.ask("first", use, {}));
   lease_of(models, *models.ask("second", use, {}));
   lease_of(models, *models.ask("third", use, {}));
+  EXPECT_EQ(models.state("first").status, ModelStatus::loaded);
+  EXPECT_EQ(models.state("second").status, ModelStatus::unloaded);
+}
+
+TEST(ServedModels, UnloadTheOneThatWasLoadedFirstIfNoneWasUsed) {
+  const SeveralModels several;
+  ServedModels models(several.offers(), {.max_loaded = 2});
+  models.load().value();
+  for (const char* name : {"second", "first", "third"}) {
+    models.begin_load(name);
+    EXPECT_TRUE(comes_true([&] { return models.state(name).status == ModelStatus::loaded; })) << name;
+  }
   EXPECT_EQ(models.state("first").status, ModelStatus::loaded);
   EXPECT_EQ(models.state("second").status, ModelStatus::unloaded);
 }
@@ -130,15 +154,38 @@ TEST(ServedModels, BoundTheRequestsThatWaitForAModel) {
   EXPECT_NO_THROW(models.ask("second", use, {})) << "a client has left";
 }
 
+TEST(ServedModels, GiveARequestNoFurtherTimeAfterItHasWaitedForItsModel) {
+  const SeveralModels several;
+  std::vector<ServiceOptions> offers = several.offers();
+  std::promise<void> released;
+  hold(offers[0], released);
+  const auto timeout = offers[0].timeout;
+  ServedModels models(std::move(offers), {});
+  models.load().value();
+  const http::Request request{.method = "POST", .body = R"({"model": "first"})"};
+  std::optional<ModelRequest::Clock::time_point> deadline;
+  const ModelHandle handle = [&](const ModelRequest& asked) -> http::Answer {
+    deadline = asked.deadline();
+    return http::Response{};
+  };
+  const http::Answer answer = with_model(models, request, {}, handle, &ApiError::json);
+  const auto asked = ModelRequest::Clock::now();
+  EXPECT_TRUE(comes_true([&] { return models.state("first").status == ModelStatus::loading; }));
+  released.set_value();
+  IgnoredAnswer sink;
+  EXPECT_TRUE(comes_true([&] {
+    std::get<std::unique_ptr<http::Reply>>(answer)->advance(sink);
+    return deadline.has_value();
+  }));
+  EXPECT_LE(deadline.value(), asked + timeout);
+}
+
 TEST(ServedModels, StartWithoutAModelThatIsUnloadedBeforeItsTurn) {
   const SeveralModels several;
   std::vector<ServiceOptions> offers = several.offers();
   offers[0].loads_at_start = offers[1].loads_at_start = true;
   std::promise<void> unloaded;
-  offers[0].engine.costs = [wait = unloaded.get_future().share()](const EngineModels&) {
-    wait.wait();
-    return TestServer::made_up_costs();
-  };
+  hold(offers[0], unloaded);
   ServedModels models(std::move(offers), {});
   auto started = std::async(std::launch::async, [&models] { return models.load(); });
   EXPECT_TRUE(comes_true([&] { return models.state("second").status == ModelStatus::loading; }));

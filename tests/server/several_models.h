@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,6 +58,14 @@ class SeveralModels {
   std::string broken_;
   std::shared_ptr<std::atomic<int>> loads_ = std::make_shared<std::atomic<int>>(0);
 };
+
+/// Keeps a model from being loaded until `released` is set.
+inline void hold(ServiceOptions& model, std::promise<void>& released) {
+  model.engine.costs = [wait = released.get_future().share()](const EngineModels&) {
+    wait.wait();
+    return TestServer::made_up_costs();
+  };
+}
 
 /// Returns the status of a model as /models has it.
 inline std::string status_of(const TestServer& server, const std::string& name) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <future>
 #include <random>
 #include <thread>
 
@@ -10,6 +12,7 @@ namespace spectr::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TestJson request_for(const std::string& model, int tokens = 4) {
   return {{"model", model},
@@ -160,13 +163,15 @@ TEST(SeveralModels, AnswerForThemselves) {
   EXPECT_EQ(props["role"], "router");
   EXPECT_EQ(props["max_instances"], 4);
   EXPECT_EQ(props["models_autoload"], true);
-  EXPECT_EQ(server.get("/props?model=first").status, 400) << "looking loads nothing";
-  EXPECT_EQ(server.get("/props?model=third&autoload=true").json()["draft_models"], 0);
-  EXPECT_EQ(complete(server, "first").status, 200);
+  EXPECT_THAT(props["build_info"].get<std::string>(), StartsWith("spectr "));
+  for (const char* query : {"", "&autoload=true", "&autoload=1"})
+    EXPECT_EQ(server.get("/props?model=first" + std::string(query)).status, 400) << "a GET loads nothing";
+  for (const char* name : {"first", "third"}) EXPECT_EQ(complete(server, name).status, 200);
+  EXPECT_EQ(server.get("/props?model=third").json()["draft_models"], 0);
   EXPECT_EQ(server.get("/props?model=first").json()["draft_models"], 1);
   EXPECT_EQ(server.get("/slots?model=first").json().size(), 2u);
   EXPECT_THAT(server.get("/metrics?model=first").body, HasSubstr("spectr_tokens_predicted_total 4\n"));
-  EXPECT_THAT(server.get("/metrics?model=third").body, HasSubstr("spectr_tokens_predicted_total 0\n"));
+  EXPECT_THAT(server.get("/metrics?model=third").body, HasSubstr("spectr_tokens_predicted_total 4\n"));
   EXPECT_EQ(server.post("/slots/0?action=erase&model=third", TestJson::object()).status, 200);
   EXPECT_EQ(server.post("/tokenize", {{"model", "first"}, {"content", "Once"}}).status, 200);
   EXPECT_EQ(server.post("/api/show", TestJson{{"name", "first"}}).status, 200);
@@ -183,6 +188,80 @@ TEST(SeveralModels, AreNotLoadedByRequestsIfTheServerIsStartedSo) {
   EXPECT_TRUE(comes_true([&] { return status_of(server, "first") == "loaded"; }));
   EXPECT_EQ(complete(server, "first").status, 200);
   EXPECT_EQ(server.post("/v1/completions?autoload=true", request_for("second")).status, 200);
+}
+
+TEST(SeveralModels, StreamTheAnswerOfAModelThatIsLoadedForIt) {
+  const SeveralModels models;
+  const TestServer server(models.options());
+  TestJson body = {{"model", "first"}, {"max_tokens", 4}, {"stream", true}, {"ignore_eos", true}};
+  body["messages"] = TestJson::array({TestJson{{"role", "user"}, {"content", "hello"}}});
+  auto events = server.post("/chat/completions", body).events();
+  ASSERT_GT(events.size(), 2u);
+  EXPECT_EQ(events.back(), "[DONE]");
+  events.pop_back();
+  std::string content;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const TestJson choice = TestJson::parse(events[i])["choices"][0];
+    const bool is_last = i + 1 == events.size();
+    EXPECT_EQ(choice["finish_reason"], is_last ? TestJson("length") : TestJson()) << choice;
+    if (is_last) EXPECT_FALSE(choice["delta"].contains("content")) << choice;
+    if (choice["delta"].contains("content") && choice["delta"]["content"].is_string())
+      content += choice["delta"]["content"];
+  }
+  EXPECT_NE(content, "");
+  body["model"] = "fourth";
+  const auto unknown = server.post("/chat/completions", body);
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_TRUE(unknown.events().empty());
+}
+
+TEST(SeveralModels, TellOllamasClientsHowLongLoadingTook) {
+  const SeveralModels models;
+  ServerOptions options = models.options();
+  std::promise<void> released;
+  hold(options.models[0], released);
+  const TestServer server(std::move(options));
+  auto reply = std::async(std::launch::async, [&server] {
+    return server.post("/api/generate", {{"model", "first"},
+                                         {"prompt", "Once"},
+                                         {"stream", false},
+                                         {"options", {{"num_predict", 2}}}});
+  });
+  EXPECT_TRUE(comes_true([&] { return status_of(server, "first") == "loading"; }));
+  const auto begun = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::chrono::nanoseconds held = std::chrono::steady_clock::now() - begun;
+  released.set_value();
+  const TestJson answer = reply.get().json();
+  EXPECT_GE(answer["load_duration"].get<long>(), held.count());
+  EXPECT_GE(answer["total_duration"].get<long>(), answer["load_duration"].get<long>());
+}
+
+TEST(SeveralModels, AreUsedLoadedAndUnloadedWithAKeyOnly) {
+  const SeveralModels models;
+  ServerOptions options = models.options();
+  ASSERT_TRUE(options.keys.add_list("secret"));
+  const TestServer server(std::move(options));
+  const http::Headers key = {{"Authorization", "Bearer secret"}};
+  const std::string body = request_for("first").dump();
+  for (const char* path : {"/v1/completions", "/v1/chat/completions", "/models/load", "/models/unload"}) {
+    const auto reply = server.post(path, body);
+    EXPECT_EQ(reply.status, 401) << path;
+    EXPECT_EQ(reply.error(), "authentication_error") << path;
+  }
+  EXPECT_EQ(status_of(server, "first"), "unloaded") << "the list needs no key";
+  EXPECT_EQ(server.post("/models/load", body, key).status, 200);
+  EXPECT_TRUE(comes_true([&] { return status_of(server, "first") == "loaded"; }));
+  EXPECT_EQ(server.post("/v1/completions", body, key).status, 200);
+}
+
+TEST(SeveralModels, AreNeitherListedAnewNorDownloadedNorDeleted) {
+  const SeveralModels models;
+  const TestServer server(models.options());
+  EXPECT_EQ(server.get("/models?reload=1").json(), server.get("/models").json());
+  EXPECT_EQ(server.post("/models", TestJson{{"model", "first"}}).status, 405);
+  EXPECT_EQ(server.ask("DELETE", "/models?model=first").status, 405);
+  EXPECT_EQ(server.get("/models/sse").status, 404);
 }
 
 TEST(SeveralModels, FinishAStreamBeforeTheyAreUnloaded) {

@@ -18,23 +18,12 @@ namespace {
 constexpr std::size_t max_shown_bytes = 500;
 constexpr std::ptrdiff_t max_shown_breaks = 8;
 
-constexpr wchar_t unreadable = 0xFFFD;
-
-/// Decodes the first character of `text`, which has `length` bytes. Requires: well-formed UTF-8.
-wchar_t decode(std::string_view text, std::size_t length) {
-  constexpr unsigned first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  auto character = static_cast<unsigned char>(text[0]) & first_bits[length];
-  for (const char byte : text.substr(1, length - 1))
-    character = character << 6 | (static_cast<unsigned char>(byte) & 0x3F);
-  return static_cast<wchar_t>(character);
-}
-
 std::wstring wide(std::string_view text) {
   std::wstring all;
   while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    all += length == 0 ? unreadable : decode(text, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    const std::string_view character = first_character(text);
+    all += static_cast<wchar_t>(code_point_of(character).value_or(0xFFFD));
+    text.remove_prefix(character.size());
   }
   return all;
 }
@@ -196,14 +185,10 @@ void LineEditor::add_to_recalled(const std::string& line) {
 
 int LineEditor::read_character(wchar_t& character) {
   for (;;) {
-    if (const std::size_t length = utf8_length(unfinished_); length > 0) {
-      character = decode(unfinished_, length);
-      unfinished_.erase(0, length);
-      return 1;
-    }
     if (utf8_unfinished(unfinished_) != unfinished_.size()) {
-      unfinished_.erase(0, 1);
-      character = unreadable;
+      const std::string first(first_character(unfinished_));
+      character = wide(first).front();
+      unfinished_.erase(0, first.size());
       return 1;
     }
     const auto byte = input_.read();

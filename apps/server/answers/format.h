@@ -23,6 +23,7 @@ struct AnswerHead {
   std::time_t created;
   std::string model;
   std::chrono::steady_clock::time_point asked = {};  ///< arrival of the request
+  std::chrono::steady_clock::duration waited{0};     ///< for the model to be loaded
 
   /// Returns the log-probability that the request asks for: under the model, or under the distribution
   /// that was sampled.

@@ -60,10 +60,11 @@ class OllamaFormat final : public Format {
   Json ended(Json answer, const CompletionResult& result) const {
     const Statistics& statistics = result.statistics;
     const std::chrono::duration<double> total = std::chrono::steady_clock::now() - head_.asked;
+    const std::chrono::duration<double> waited = head_.waited;
     answer["done"] = true;
     answer["done_reason"] = finish_reason(result);
     answer["total_duration"] = nanoseconds(total.count());
-    answer["load_duration"] = 0;
+    answer["load_duration"] = nanoseconds(waited.count());
     answer["prompt_eval_count"] = prompt_tokens_of(head_.prepared);
     answer["prompt_eval_duration"] = nanoseconds(statistics.prompt_seconds);
     answer["eval_count"] = statistics.generated();

@@ -29,8 +29,8 @@ std::string name_in(const http::Request& request) {
 ServedModels::Demand demand_of(const http::Request& request, const ModelLimits& limits) {
   const bool posts = request.method == "POST";
   const auto autoload = http::query_value(request.query, "autoload");
-  const bool loads = autoload ? *autoload == "true" || *autoload == "1" : posts && limits.loads_on_demand;
-  return {.loads = loads, .counts = posts};
+  const bool wanted = autoload ? *autoload == "true" || *autoload == "1" : limits.loads_on_demand;
+  return {.loads = posts && wanted, .counts = posts};
 }
 
 /// Waits for a model and then answers the request with it.
@@ -56,7 +56,8 @@ class WaitingReply final : public http::Reply {
     try {
       const ModelLease model = models_.take(*waiting_);
       if (!model) return false;
-      http::Answer answer = handle_(model, request_, wake_);
+      const auto waited = ModelRequest::Clock::now() - waiting_->arrival;
+      http::Answer answer = handle_({model, request_, wake_, waiting_->arrival, waited});
       request_ = {};
       if (auto* whole = std::get_if<http::Response>(&answer)) {
         sink.send(std::move(*whole));
@@ -92,7 +93,7 @@ http::Answer with_model(ServedModels& models, const http::Request& request, cons
                         const ModelHandle& handle, const ErrorForm& form) {
   const std::string name = models.several() ? name_in(request) : "";
   auto waiting = models.ask(name, demand_of(request, models.limits()), wake);
-  if (const ModelLease model = models.take(*waiting)) return handle(model, request, wake);
+  if (const ModelLease model = models.take(*waiting)) return handle({model, request, wake, waiting->arrival});
   return std::make_unique<WaitingReply>(models, std::move(waiting), request, wake, handle, form);
 }
 

@@ -113,7 +113,7 @@ std::shared_ptr<WaitingRequest> ServedModels::ask(std::string_view name, Demand 
   const SlotOptions& slots = model.options.engine.slots;
   const std::size_t limit = slots.slots + slots.queue;
   if (model.waiting.size() >= limit) throw ApiError::queue_full(limit, while_loading);
-  request->deadline = std::chrono::steady_clock::now() + model.options.timeout;
+  request->deadline = request->arrival + model.options.timeout;
   request->wake = std::move(wake);
   model.waiting.push_back(request);
   enqueue(model);
@@ -139,6 +139,7 @@ void ServedModels::begin_load(std::string_view name) {
   if (is_running || is_queued(model))
     throw ApiError::invalid(fmt::format("model '{}' is already running", name_of(model.options)));
   if (draining_) throw ApiError::unavailable(stopping().message, while_stopping);
+  model.last_used = ++uses_;
   enqueue(model);
 }
 

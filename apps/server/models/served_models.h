@@ -40,7 +40,8 @@ struct ModelState {
 
 /// A request that waits for its model, see ServedModels::ask().
 struct WaitingRequest {
-  std::chrono::steady_clock::time_point deadline;
+  std::chrono::steady_clock::time_point arrival = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point deadline = {};  ///< set if it waits
   http::Wake wake = {};
   ModelLease lease = {};              ///< granted when the model is loaded
   std::optional<Error> failure = {};  ///< set if it cannot be loaded

@@ -167,11 +167,7 @@ class Changer {
 }  // namespace
 
 std::uint32_t code_of(std::string_view character) {
-  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // payload bits of the first byte
-  if (utf8_length(character) == 0) return no_character;
-  std::uint32_t code = static_cast<unsigned char>(character[0]) & of_first[character.size()];
-  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
-  return code;
+  return code_point_of(character).value_or(no_character);
 }
 
 bool is_letter(std::uint32_t character) {

@@ -1,7 +1,6 @@
 #include "apps/cli/commands/serve/serve_models.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <set>
@@ -38,10 +37,8 @@ bool is_yes(std::string_view value) {
 }
 
 /// Returns true if an option was given on the command line and not by its variable.
-bool is_typed(const CLI::Option& option) {
-  if (option.empty()) return false;
-  const char* const variable = std::getenv(option.get_envname().c_str());
-  return option.get_envname().empty() || variable == nullptr || option.results() != Words{variable};
+bool is_typed(const CLI::App& command, const CLI::Option& option) {
+  return std::ranges::find(command.parse_order(), &option) != command.parse_order().end();
 }
 
 /// Returns true if an option concerns the server and none of its models.
@@ -53,7 +50,7 @@ bool is_of_server(const CLI::Option& option) {
 Words inherited(const CLI::App& command) {
   Words arguments;
   for (const CLI::Option* option : command.get_options()) {
-    if (!is_typed(*option) || is_of_server(*option)) continue;
+    if (!is_typed(command, *option) || is_of_server(*option)) continue;
     for (const std::string& value : option->results()) {
       if (option->get_lnames().empty()) {
         arguments.insert(arguments.end(), {"-" + option->get_snames().front(), value});
@@ -100,7 +97,7 @@ Words without_overridden(const Words& arguments, const CLI::App& command) {
     const CLI::Option* const option = command.get_option_no_throw(name);
     if (option != nullptr && is_of_server(*option))
       throw Failure(Status::usage, name + " is a flag of the server, not of a model");
-    if (option == nullptr || !is_typed(*option)) {
+    if (option == nullptr || !is_typed(command, *option)) {
       for (std::size_t k = i; k <= i + values; ++k) kept.push_back(arguments[k]);
     }
     i += values;

@@ -1,4 +1,5 @@
 // Requests answers and processes the events of their streams.
+import { addCall } from "./calls.js";
 import { connect } from "./connection.js";
 import { addMessage } from "./conversation.js";
 import { addTotals, TokenReader } from "./drafting.js";
@@ -28,6 +29,7 @@ class AnswerWriter {
     this.#running.progress = event.prompt_progress;
     answer.content += choice?.delta?.content ?? choice?.text ?? "";
     answer.reasoning += choice?.delta?.reasoning_content ?? "";
+    for (const call of choice?.delta?.tool_calls ?? []) addCall((answer.calls ??= []), call);
     if (choice?.token_details && !answer.edited)
       answer.tokens.push(...this.#reader.read(choice.token_details));
     if (choice?.finish_reason) answer.finish = choice.finish_reason;
@@ -44,7 +46,7 @@ const streamed = { token_details: true, return_progress: true, stream_options: {
 
 async function readAnswer(end, running) {
   const { conversation, answer, controller } = running;
-  const [path, body] = requestFor(conversation, end, state.settings, state.server.props);
+  const [path, body] = requestFor(conversation, end, state.settings, state.server);
   const writer = new AnswerWriter(answer, running);
   const { signal } = controller;
   for await (const event of streamOf(path, { ...body, ...streamed }, { key: state.settings.key, signal })) {
@@ -56,6 +58,7 @@ async function readAnswer(end, running) {
 
 const endings = {
   stop: "Answer complete",
+  tool_calls: "The model calls a tool",
   length: "Stopped at max tokens",
   context: "The context is full",
   stopped: "Stopped",
@@ -105,6 +108,16 @@ export function sendInstead(message, text) {
   return write(conversation, addMessage(conversation, message.parent, question(text, message.files)));
 }
 
+/** Sends the results of the calls of an answer, in their order. */
+export function sendResults(answer, texts) {
+  const conversation = state.current;
+  const results = answer.calls.map(({ id, name }, i) => ({ id, name, content: texts[i] }));
+  return write(
+    conversation,
+    addMessage(conversation, answer.id, { role: "tool", content: texts.join("\n"), results }),
+  );
+}
+
 /** Generates an answer to a message that has none. */
 export function answerTo(message) {
   return write(state.current, message);
@@ -144,7 +157,7 @@ export async function measurePlain(answer) {
   update({ measuring: { answer, controller } });
   try {
     const asked = conversation.messages[answer.parent];
-    const [path, body] = requestFor(conversation, asked, state.settings, state.server.props);
+    const [path, body] = requestFor(conversation, asked, state.settings, state.server);
     const plain = {
       ...body,
       speculative: { method: "plain" },

@@ -1,10 +1,12 @@
 // A conversation is a tree of messages. An edited message or a regenerated answer becomes a sibling of the old one, so
 // nothing is lost. `leaf` is the end of the branch that is shown.
 //
-// User messages may have `files` (see text_files.js).
+// User messages may have `files` (see text_files.js); assistant messages may have `calls`, and messages of tools have
+// `results` (see calls.js).
 //
 // Assistant messages also have `finish` (stop reason; null while streaming), `error`, `usage`, `seed`, `tokens` and
 // `totals` (see drafting.js), and `edited` if the user wrote at least the beginning.
+import { sentCalls, sentResults } from "./calls.js";
 import { splitReasoning } from "./reasoning.js";
 import { textWithFiles } from "./text_files.js";
 
@@ -76,13 +78,17 @@ export function titleOf(conversation) {
 }
 
 /** Returns true if an answer consists of an error only. Such answers are not sent with later messages. */
-export const isUnanswered = (answer) => Boolean(answer?.error) && !answer.content && !answer.reasoning;
+export const isUnanswered = (answer) =>
+  Boolean(answer?.error) && !answer.content && !answer.reasoning && !answer.calls;
 
+/** Returns the messages of a request for a message. */
 function asSent(message, thinks) {
   const { role } = message;
-  if (role !== "assistant") return { role, content: textWithFiles(message, true) };
+  if (role === "tool") return sentResults(message);
+  if (role !== "assistant") return [{ role, content: textWithFiles(message, true) }];
   const { reasoning, text } = splitReasoning(message, thinks);
-  return reasoning ? { role, content: text, reasoning_content: reasoning } : { role, content: text };
+  const thoughts = reasoning ? { reasoning_content: reasoning } : {};
+  return [{ role, content: text, ...thoughts, ...sentCalls(message) }];
 }
 
 /** Returns an answer to be continued, with the parts that the server sent. */
@@ -104,9 +110,9 @@ export function messagesTo(conversation, end, thinks) {
   const path = pathTo(conversation, end.id);
   const sent = conversation.system.trim() ? [{ role: "system", content: conversation.system }] : [];
   for (const [i, message] of path.entries()) {
-    if (isUnanswered(message) || isUnanswered(path[i + 1])) continue;
+    if (isUnanswered(message) || (message.role === "user" && isUnanswered(path[i + 1]))) continue;
     const continued = message === end && message.role === "assistant";
-    addSent(sent, continued ? asBegun(message) : asSent(message, thinks));
+    for (const one of continued ? [asBegun(message)] : asSent(message, thinks)) addSent(sent, one);
   }
   return sent;
 }

@@ -1,11 +1,12 @@
 // Export and import of conversations: JSON contains all of them and can be imported; Markdown is one branch to read.
 import { newId, pathTo, showBranch, titleOf } from "./conversation.js";
+import { indented } from "./json_text.js";
 import { openConversation, preserve, tell } from "./library.js";
 import { splitReasoning } from "./reasoning.js";
 import { thinks } from "./requests.js";
 import { state } from "./state.js";
 import { loaded } from "./store.js";
-import { textWithFiles } from "./text_files.js";
+import { fenced, textWithFiles } from "./text_files.js";
 
 const format = "spectr conversations";
 
@@ -37,18 +38,24 @@ export async function exportAll() {
   download("spectr-conversations.json", "application/json", asJson(all.filter(Boolean)));
 }
 
+const asBlock = (title, text) => `${title}:\n\n${fenced(indented(text) ?? text, "")}`;
+
+/** Returns the parts of a message in Markdown, its heading first. */
+function asMarkdown(message) {
+  if (message.role === "user") return ["## You", textWithFiles(message, true)];
+  if (message.role === "tool")
+    return ["## Tools", ...message.results.map(({ name, content }) => asBlock(`Result of ${name}`, content))];
+  const { text } = splitReasoning(message, thinks(state.server.props));
+  const calls = (message.calls ?? []).map((call) => asBlock(`Call of ${call.name}`, call.arguments));
+  return ["## Assistant", ...(text || !calls.length ? [text] : []), ...calls];
+}
+
 export async function exportMarkdown(id) {
   const conversation = await whole(id);
   if (!conversation) return;
   const parts = [`# ${titleOf(conversation)}`];
   if (conversation.system.trim()) parts.push("## System", conversation.system);
-  for (const message of pathTo(conversation)) {
-    const said =
-      message.role === "user"
-        ? textWithFiles(message, true)
-        : splitReasoning(message, thinks(state.server.props)).text;
-    parts.push(message.role === "user" ? "## You" : "## Assistant", said);
-  }
+  for (const message of pathTo(conversation)) parts.push(...asMarkdown(message));
   download(`${fileName(conversation)}.md`, "text/markdown", `${parts.join("\n\n")}\n`);
 }
 
@@ -56,11 +63,16 @@ const isText = (value) => typeof value === "string";
 const numberOr = (value, fallback) => (Number.isFinite(value) ? value : fallback);
 
 const isFile = (file) => isText(file?.name) && isText(file.text);
+const isCall = (call) => [call?.id, call?.name, call?.arguments].every(isText);
+const isResult = (result) => [result?.id, result?.name, result?.content].every(isText);
+/** Returns a list of an imported message if all of its entries are good; undefined otherwise. */
+const listOf = (given, isGood) =>
+  Array.isArray(given) && given.length && given.every(isGood) ? given : undefined;
 const isToken = (token) => Array.isArray(token) && isText(token[0]) && isText(token[1]);
 
 /** Returns the fields of an imported message that the page uses; null if it is invalid. */
 function readMessage(given, ids) {
-  if (!given || !["user", "assistant"].includes(given.role) || !isText(given.content)) return null;
+  if (!given || !["user", "assistant", "tool"].includes(given.role) || !isText(given.content)) return null;
   const { role, content } = given;
   const message = {
     id: ids.get(given.id),
@@ -73,6 +85,9 @@ function readMessage(given, ids) {
     const files = Array.isArray(given.files) ? given.files.filter(isFile) : [];
     return files.length ? { ...message, files: files.map(({ name, text }) => ({ name, text })) } : message;
   }
+  const results = listOf(given.results, isResult);
+  if (role === "tool") return results ? { ...message, results } : null;
+  const calls = listOf(given.calls, isCall);
   const tokens = Array.isArray(given.tokens) && given.tokens.every(isToken) ? given.tokens : [];
   const reasoning = isText(given.reasoning) ? given.reasoning : "";
   const { totals, usage } = given;
@@ -82,6 +97,7 @@ function readMessage(given, ids) {
     tokens,
     finish: isText(given.finish) ? given.finish : "interrupted",
     error: null,
+    ...(calls ? { calls } : {}),
     ...(given.edited === true ? { edited: true } : {}),
     ...(Number.isFinite(totals?.tokens + totals?.ms + totals?.calls + totals?.drafted + totals?.accepted)
       ? { totals }

@@ -10,10 +10,9 @@ export const thinks = (props) => Boolean(props?.chat_template?.includes("</think
  * Returns path and body of a request for an answer to the message `end`, or, if it is an answer, for its continuation.
  * Throws an Error with a user-facing message if a setting is invalid.
  */
-export function requestFor(conversation, end, settings, props) {
+export function requestFor(conversation, end, settings, { props, models, model }) {
   const chat = conversation.mode === "chat";
-  const model = props?.models ? { model: props.model } : {};
-  const fields = { ...fieldsOf(settings, chat), ...model };
+  const fields = { ...fieldsOf(settings, chat), ...(models ? { model } : {}) };
   if (chat)
     return ["v1/chat/completions", { ...fields, messages: messagesTo(conversation, end, thinks(props)) }];
   const [asked, answer] = end.role === "user" ? [end] : [pathTo(conversation, end.id).at(-2), end];

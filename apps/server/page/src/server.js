@@ -14,6 +14,7 @@ export class Failure extends Error {
   }
 }
 
+/** Sends a request. Throws a Failure if there is no answer. */
 async function request(path, key, options = {}) {
   const headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   try {
@@ -25,7 +26,7 @@ async function request(path, key, options = {}) {
 }
 
 /** Fetches an object. `wait` of a failure: seconds until a retry, if the server is not ready. */
-async function fetchObject(path, key) {
+export async function fetchObject(path, key) {
   const response = await request(path, key);
   if (response.ok) return response.json();
   const failure = await Failure.of(response);
@@ -33,22 +34,10 @@ async function fetchObject(path, key) {
   throw failure;
 }
 
-/**
- * Fetches the server's properties, or those of one of its models if it has several, which it then loads: `wanted`, or
- * else one that is loaded, or one whose loading has not failed. `models` are their names, if there are several. Throws a
- * Failure, see fetchObject.
- */
-export async function fetchProps(key, wanted) {
-  const props = await fetchObject("props", key);
-  if (props.role !== "router") return props;
-  const { data } = await fetchObject("v1/models", key);
-  const chosen =
-    data.find((model) => model.id === wanted) ??
-    data.find((model) => model.status.value === "loaded") ??
-    data.find((model) => !model.status.failed) ??
-    data[0];
-  const own = await fetchObject(`props?autoload=true&model=${encodeURIComponent(chosen.id)}`, key);
-  return { ...own, models: data.map((model) => model.id) };
+/** Begins to load one of several models. Throws a Failure. */
+export async function loadModel(model, key) {
+  const response = await request("models/load", key, { method: "POST", body: JSON.stringify({ model }) });
+  if (!response.ok && response.status !== 400) throw await Failure.of(response); // 400: it is being loaded already
 }
 
 /** Yields the chunks of a response body. Throws a Failure if the connection breaks. */

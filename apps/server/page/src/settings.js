@@ -37,13 +37,28 @@ export const limit = {
 };
 export const seed = { name: "seed", label: "Seed", min: 0, ...whole, placeholder: "random" };
 
-/** Fields that are entered as JSON. */
+/** Fields that are entered as JSON. holder: the part of the settings that has them; presets change `json` only. */
 export const objects = [
-  { name: "logit_bias", label: "Logit bias", example: '{"198": -2}' },
+  { holder: "json", name: "logit_bias", label: "Logit bias", example: '{"198": -2}' },
   {
+    holder: "json",
     name: "chat_template_kwargs",
     label: "Chat template variables",
     example: '{"enable_thinking": false}',
+    chat: true,
+  },
+  {
+    holder: "form",
+    name: "response_format",
+    label: "Response format",
+    example: '{"type": "json_object"}',
+  },
+  {
+    holder: "form",
+    name: "tools",
+    label: "Tools",
+    example: '[{"type": "function", "function": {"name": "clock"}}]',
+    isList: true,
     chat: true,
   },
 ];
@@ -60,6 +75,8 @@ const fresh = () => ({
   theme: "",
   system: "",
   ...freshSampling(),
+  /** Format of answers, and tools. */
+  form: {},
   speculative: null,
   presets: [],
   /** The drafting view shows Markdown. */
@@ -91,13 +108,17 @@ export function defaultOf(name, props) {
   return params.n_predict > 0 ? params.n_predict : undefined;
 }
 
-/** Parses the object of a JSON field; undefined if it is empty. Throws for anything else. */
-export function parsedObject(text) {
+/** Parses the object or list of a JSON field; undefined if it is empty. Throws for anything else. */
+export function parsedObject(text, isList = false) {
   if (!text?.trim()) return undefined;
   const value = JSON.parse(text);
-  if (value === null || typeof value !== "object") throw new Error("an object is wanted");
+  const good = isList ? Array.isArray(value) : value !== null && typeof value === "object";
+  if (!good) throw new Error("an object or list is wanted");
   return value;
 }
+
+/** The kind of JSON that a field holds. */
+export const kindOf = ({ isList }) => (isList ? "list" : "object");
 
 const variables = "chat_template_kwargs";
 
@@ -127,9 +148,9 @@ function jsonFields(settings, chat) {
   for (const one of objects) {
     if (one.chat && !chat) continue;
     try {
-      fields[one.name] = parsedObject(settings.json[one.name]);
+      fields[one.name] = parsedObject(settings[one.holder][one.name], one.isList);
     } catch {
-      throw new Error(`“${one.label}” in the settings is not a JSON object.`);
+      throw new Error(`“${one.label}” in the settings is not a JSON ${kindOf(one)}.`);
     }
   }
   return fields;

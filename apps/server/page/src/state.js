@@ -2,8 +2,11 @@
 import { loadSettings } from "./settings.js";
 
 export const state = {
-  /** status: "connecting", "loading", "ready", "locked" (key required), "away"; message: reason; props: the server's /props. */
-  server: { status: "connecting", message: "", props: null },
+  /**
+   * status: "connecting", "loading", "ready", "locked" (key required), "failed" (the model cannot be loaded), "away"; message:
+   * reason; props: the server's /props; models: names, if there are several; model: the one of them that is used.
+   */
+  server: { status: "connecting", message: "", props: null, models: null, model: null },
   settings: loadSettings(),
   /** True while the page is being closed, which makes pending requests fail. */
   leaving: false,

@@ -40,7 +40,7 @@ export function sizeName(bytes) {
 }
 
 /** Encloses the text in a fence longer than any fence in it. */
-function fenced(text, language) {
+export function fenced(text, language) {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;

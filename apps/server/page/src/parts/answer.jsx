@@ -1,9 +1,13 @@
+import { useMemo } from "preact/hooks";
 import { answerAgain, continueAnswer, writeInstead } from "../answering.js";
 import { TokenText } from "../colouring.js";
 import { speedOf } from "../drafting.js";
+import { indented } from "../json_text.js";
 import { splitReasoning } from "../reasoning.js";
 import { thinks } from "../requests.js";
 import { state, update } from "../state.js";
+import { fenced } from "../text_files.js";
+import { Calls, ResultForm } from "./calls.jsx";
 import { Editor } from "./editor.jsx";
 import { ErrorCard } from "./error_card.jsx";
 import { IconButton } from "./icon.jsx";
@@ -39,7 +43,7 @@ function Ending({ answer, last, empty }) {
   const note =
     empty && finish === "stop" ? "The answer is empty: the model ended it at once." : notes[finish];
   if (!note) return null;
-  const goOn = last && !empty && finish !== "context";
+  const goOn = last && !empty && !answer.calls && finish !== "context";
   return (
     <p class="ending soft">
       {note}{" "}
@@ -78,10 +82,17 @@ function Speed({ answer }) {
   );
 }
 
+/** Returns JSON as an indented block of code, and any other text unchanged. */
+function withBlock(text) {
+  const json = indented(text);
+  return json === null ? text : fenced(json, "json");
+}
+
 /** The text of an answer. The drafting view colours its tokens and can render them as Markdown. */
 function Text({ answer, text }) {
   const { tokens } = answer;
-  if (!state.drafting || !tokens?.length) return <Markdown text={text} />;
+  const shown = useMemo(() => withBlock(text), [text]);
+  if (!state.drafting || !tokens?.length) return <Markdown text={shown} />;
   const markdown = state.settings.markdown && new TokenText(tokens).text.includes(text);
   return <Tokens tokens={tokens} text={markdown ? text : undefined} />;
 }
@@ -101,11 +112,11 @@ function Actions({ answer, text, last }) {
 }
 
 /** An answer of the model. last: it is the last message. */
-export function Answer({ answer, last }) {
+export function Answer({ message: answer, last }) {
   const running = state.running.get(state.current.id);
   const writing = running?.answer === answer;
   const { reasoning, text } = splitReasoning(answer, thinks(state.server.props));
-  const empty = !text.trim() && !reasoning;
+  const empty = !text.trim() && !reasoning && !answer.calls;
   const reading = writing && isReading(running.progress);
   if (state.editing === answer.id)
     return (
@@ -124,12 +135,14 @@ export function Answer({ answer, last }) {
     <article class="message assistant" aria-label="Assistant" aria-busy={writing}>
       {!asTokens && <Reasoning text={reasoning} open={writing && !text} />}
       <Text answer={answer} text={text} />
+      <Calls calls={answer.calls} />
       {reading && <PromptProgress progress={running.progress} />}
       {writing && !reading && <span class="caret" role="img" aria-label="being written" />}
       <Ending answer={answer} last={last} empty={empty} />
       {answer.error && <ErrorCard answer={answer} last={last && !running} />}
       <Speed answer={answer} />
       {!writing && <Actions answer={answer} text={text} last={last} />}
+      {!running && last && answer.calls && <ResultForm answer={answer} />}
     </article>
   );
 }

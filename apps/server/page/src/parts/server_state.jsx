@@ -1,9 +1,12 @@
+import { connect } from "../connection.js";
 import { state } from "../state.js";
 import { KeyForm } from "./key_form.jsx";
+import { ModelChoice } from "./model_choice.jsx";
 
 const titles = {
   loading: "The server is getting ready",
   locked: "The server wants an API key",
+  failed: "The model cannot be loaded",
   away: "The server cannot be reached",
 };
 
@@ -16,6 +19,16 @@ export function ServerState() {
       <strong>{titles[status]}</strong>
       <p>{status === "away" ? "It is asked again every few seconds." : message}</p>
       {status === "locked" && <KeyForm />}
+      {status === "failed" && (
+        <>
+          <ModelChoice id="other-model" />
+          <div class="choices">
+            <button type="button" onClick={connect}>
+              Try again
+            </button>
+          </div>
+        </>
+      )}
     </div>
   );
 }

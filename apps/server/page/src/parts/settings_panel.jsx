@@ -2,6 +2,7 @@ import { connect } from "../connection.js";
 import { changeSettings, preserve } from "../library.js";
 import {
   defaultOf,
+  kindOf,
   limit,
   numbers,
   objects,
@@ -14,6 +15,7 @@ import {
 } from "../settings.js";
 import { state } from "../state.js";
 import { Choice } from "./choice.jsx";
+import { ModelChoice } from "./model_choice.jsx";
 import { ModeChoice } from "./mode_choice.jsx";
 import { NumberField } from "./number_field.jsx";
 import { Panel } from "./panel.jsx";
@@ -93,18 +95,19 @@ function NumberSetting({ rule }) {
   );
 }
 
-function isWrong(text) {
+function isWrong(text, isList) {
   try {
-    parsedObject(text);
+    parsedObject(text, isList);
     return false;
   } catch {
     return true;
   }
 }
 
-function JsonField({ name, label, example }) {
-  const { json } = state.settings;
-  const wrong = isWrong(json[name]);
+function JsonField({ rule }) {
+  const { holder, name, label, example, isList } = rule;
+  const values = state.settings[holder];
+  const wrong = isWrong(values[name], isList);
   return (
     <div>
       <label for={name}>{label}</label>
@@ -112,15 +115,15 @@ function JsonField({ name, label, example }) {
         id={name}
         class="code"
         rows="2"
-        value={json[name] ?? ""}
+        value={values[name] ?? ""}
         placeholder={example}
         aria-invalid={wrong}
         aria-describedby={`${name}-hint`}
         spellcheck={false}
-        onInput={(event) => changeSettings({ json: { ...json, [name]: event.target.value } })}
+        onInput={(event) => changeSettings({ [holder]: { ...values, [name]: event.target.value } })}
       />
       <p class="hint" id={`${name}-hint`}>
-        {wrong ? "This is not a JSON object." : "a JSON object"}
+        {wrong ? `This is not a JSON ${kindOf(rule)}.` : `a JSON ${kindOf(rule)}`}
       </p>
     </div>
   );
@@ -152,20 +155,12 @@ function Key() {
   );
 }
 
-/** Selects one of several models of the server. */
-function Model() {
-  const { props } = state.server;
-  if (!props?.models) return null;
-  const change = (model) => (changeSettings({ model }), connect());
-  return <Choice id="model" label="Model" value={props.model} options={props.models} change={change} />;
-}
-
 export function SettingsPanel() {
   const { settings, server } = state;
   const max = { ...limit, slider: server.props?.n_ctx ?? 4096 };
   return (
     <Panel name="Settings">
-      <Model />
+      <ModelChoice id="model" />
       <Presets />
       <form id="settings" onSubmit={(event) => event.preventDefault()}>
         <SystemPrompt />
@@ -182,7 +177,7 @@ export function SettingsPanel() {
           {numbers.slice(4).map((rule) => (
             <NumberSetting key={rule.name} rule={rule} />
           ))}
-          <JsonField {...objects[0]} />
+          <JsonField rule={objects[0]} />
         </details>
         <h3>Length</h3>
         <NumberSetting rule={max} />
@@ -210,9 +205,14 @@ export function SettingsPanel() {
           />
           Ignore the end of text (EOS)
         </label>
+        <details>
+          <summary>Format and tools</summary>
+          <JsonField rule={objects[2]} />
+          <JsonField rule={objects[3]} />
+        </details>
         <h3>Server</h3>
         <Key />
-        <JsonField {...objects[1]} />
+        <JsonField rule={objects[1]} />
         <button type="button" onClick={() => changeSettings(freshSampling())}>
           Reset sampling and length
         </button>

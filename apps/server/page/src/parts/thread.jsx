@@ -6,12 +6,14 @@ import { changeSettings } from "../library.js";
 import { lacksDraftModel } from "../speculation.js";
 import { state } from "../state.js";
 import { Answer } from "./answer.jsx";
+import { Results } from "./calls.jsx";
 import { IconButton } from "./icon.jsx";
 import { UserMessage } from "./message.jsx";
 import { ServerState } from "./server_state.jsx";
 import { Start } from "./start.jsx";
 
 const nearEnd = 40; // pixels
+const parts = { user: UserMessage, assistant: Answer, tool: Results };
 
 /** The legend of token colours, and the switch for coloured Markdown. */
 function Legend() {
@@ -77,13 +79,10 @@ export function Thread() {
     >
       {drafting && <Legend />}
       <div class="messages" id="text">
-        {path.map((message, i) =>
-          message.role === "user" ? (
-            <UserMessage key={message.id} message={message} last={i === path.length - 1} />
-          ) : (
-            <Answer key={message.id} answer={message} last={i === path.length - 1} />
-          ),
-        )}
+        {path.map((message, i) => {
+          const Message = parts[message.role];
+          return <Message key={message.id} message={message} last={i === path.length - 1} />;
+        })}
         {!path.length && <Start />}
         <ServerState />
       </div>
