@@ -9,7 +9,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 
 namespace spectr {
 namespace {

@@ -1,7 +1,5 @@
 #include "apps/cli/chat/conversation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +17,7 @@ namespace spectr::cli {
 Conversation::Conversation(ConversationFlags flags)
     : flags_(std::move(flags)),
       sampling_(flags_.sampling.warp().options()),
-      has_colours_(has_colours(STDOUT_FILENO)) {
+      has_colours_(has_colours(StandardStream::output)) {
   EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
   const MethodOptions settings = flags_.method.request.settings();
   tell_bias(flags_.method.rule(flags_.model.drafts.size(), !flags_.model.has_trained_drafter()), settings);

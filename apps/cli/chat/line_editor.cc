@@ -93,7 +93,7 @@ char* LineEditor::on_prompt(editline* editor) {
 LineEditor::LineEditor(TerminalInput& input, ChatHistory history)
     : input_(input),
       history_(std::move(history)),
-      has_colours_(has_colours(STDERR_FILENO)),
+      has_colours_(has_colours(StandardStream::error)),
       utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)),
       out_(fdopen(dup(STDERR_FILENO), "w")),
       ignored_(fopen("/dev/null", "w")),
@@ -220,7 +220,7 @@ int LineEditor::read_character(wchar_t& character) {
 void LineEditor::handle(TerminalInput::Event event) {
   if (event == TerminalInput::Event::resized) {
     el_resize(editor_);
-    if (reads_escapes(STDERR_FILENO)) put("\r\033[J");
+    if (reads_escapes(StandardStream::error)) put("\r\033[J");
   }
   put(Styled(style::user, has_colours_).begin);
   el_set(editor_, EL_REFRESH);

@@ -6,7 +6,7 @@
 
 #include "spectr/backend/cpu/kernels/attention.h"
 #include "spectr/base/block_pool.h"
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/pass_batch.h"
 
