@@ -76,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Timeouts.
   void arm(Clock::duration after);
   void expired();
-  void look_after_client();
+  void poll_client();
 
   Loop& loop_;
   std::unique_ptr<Channel> channel_;
@@ -103,7 +103,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool writing_ = false;
   Clock::time_point stalled_, too_slow_;  // deadlines of the current write
   Clock::time_point last_sent_;
-  Clock::duration question_{};  // time until the next probe of a silent client
+  Clock::duration probe_interval_{};  // time until the next probe of a silent client
 };
 
 }  // namespace spectr::http

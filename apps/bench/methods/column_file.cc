@@ -46,11 +46,11 @@ using Choice = MethodSetting::Choice;
 
 Json value_of(const MethodSetting& setting, const MethodOptions& options) {
   return std::visit(
-      [&]<class Place>(const Place& place) -> Json {
-        if constexpr (std::is_same_v<Place, Choice>)
-          return place.words[place.get(options)];
+      [&]<class Member>(const Member& member) -> Json {
+        if constexpr (std::is_same_v<Member, Choice>)
+          return member.words[member.get(options)];
         else
-          return options.*place;
+          return options.*member;
       },
       setting.place);
 }

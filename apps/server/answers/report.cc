@@ -181,21 +181,21 @@ Json bytes_of(const std::string& piece) {
 }
 
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings) {
-  Json told = {{"method", method.name}};
-  if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
-  if (method.reads(Setting::tree) && !settings.tree.empty()) told["tree"] = settings.tree;
-  if (method.reads(Setting::trunk) && settings.trunk > 0) told["trunk"] = settings.trunk;
+  Json json = {{"method", method.name}};
+  if (!method.plan.empty()) json["plan"] = settings.plan.value_or(std::string(method.plan));
+  if (method.reads(Setting::tree) && !settings.tree.empty()) json["tree"] = settings.tree;
+  if (method.reads(Setting::trunk) && settings.trunk > 0) json["trunk"] = settings.trunk;
   for (const MethodSetting& setting : method_settings()) {
     if (!setting.asked || !method.reads(setting.setting)) continue;
     Json value = json_of(setting, settings);
-    if (value != Json(false)) told[std::string(setting.name)] = std::move(value);
+    if (value != Json(false)) json[std::string(setting.name)] = std::move(value);
   }
-  if (method.reads(Setting::costs)) return told;
+  if (method.reads(Setting::costs)) return json;
   if (const auto decoder = make_decoder(method, settings); decoder && decoder->shape().length > 0) {
-    told["drafts"] = decoder->shape().drafts;
-    told["length"] = decoder->shape().length;
+    json["drafts"] = decoder->shape().drafts;
+    json["length"] = decoder->shape().length;
   }
-  return told;
+  return json;
 }
 
 Json tokens_of(const TextDelta& delta) {

@@ -102,7 +102,7 @@ class MpiCommunicator final : public Communicator {
     Order& order = orders_.emplace_back(bytes);
     for (int other = 1; other < ranks_; ++other)
       SPECTR_TRY_VOID(send(other, orders, order.bytes, order.pending));
-    return forget_orders(most_orders);
+    return forget_orders(max_orders);
   }
 
   Result<void> send(std::size_t to, std::span<const float> mine) override {
@@ -334,7 +334,7 @@ class MpiCommunicator final : public Communicator {
     std::vector<std::byte> bytes;
     std::vector<Pending> pending = {};
   };
-  static constexpr std::size_t most_orders = 16;
+  static constexpr std::size_t max_orders = 16;
   std::deque<Order> orders_;
   std::vector<float> own_, others_;           // numbers of this rank, and of the others by rank
   std::vector<std::byte> answer_, incoming_;  // bytes being sent and received

@@ -25,8 +25,7 @@ std::error_code check_writable(const std::filesystem::path& path) {
   return ::access(path.c_str(), W_OK) == 0 ? std::error_code() : last_failure();
 }
 
-std::error_code write_file(const std::filesystem::path& path, std::string_view text,
-                           const FileWriting& how) {
+std::error_code write_file(const std::filesystem::path& path, std::string_view text, const FileWriting& how) {
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (how.replaces ? O_TRUNC : O_APPEND);
   const int file = ::open(path.c_str(), flags, how.owner_only ? 0600 : 0644);
   if (file < 0) return last_failure();

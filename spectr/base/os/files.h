@@ -16,12 +16,13 @@ struct FileWriting {
   bool syncs = false;       ///< waits until the contents are on the disk
 };
 
-/// Writes to a file, which is created if it is missing. Text is appended with a single call to the system unless
-/// that writes only a part, so that the lines of concurrent processes do not interleave.
+/// Writes to a file, which is created if it is missing. Text is appended with a single call to the system
+/// unless that writes only a part, so that the lines of concurrent processes do not interleave.
 std::error_code write_file(const std::filesystem::path& path, std::string_view text, const FileWriting& how);
 
-/// An exclusive lock of a file or folder between processes, released at the end of the object. There is no lock,
-/// and no waiting, if the file is missing or its file system has no locks, as some network file systems.
+/// An exclusive lock of a file or folder between processes, released at the end of the object. There is no
+/// lock, and no waiting, if the file is missing or its file system has no locks, as some network file
+/// systems.
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path);
