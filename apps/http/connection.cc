@@ -184,7 +184,7 @@ void Connection::answered(Answer answer) {
   reader_->request().body = {};
   if (auto* reply = std::get_if<std::unique_ptr<Reply>>(&answer)) {
     reply_ = std::move(*reply);
-    news_ = true;
+    advance_due_ = true;
     return advance();
   }
   encoder_->send(std::get<Response>(std::move(answer)));
@@ -193,14 +193,14 @@ void Connection::answered(Answer answer) {
 
 void Connection::woken() {
   if (state_ != State::answering) return;
-  news_ = true;
+  advance_due_ = true;
   advance();
 }
 
 /// Runs only after the client has taken the previous output, so a slow client slows its stream down.
 void Connection::advance() {
-  if (!news_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
-  news_ = false;
+  if (!advance_due_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
+  advance_due_ = false;
   advancing_ = true;
   loop_.work([self = shared_from_this(), reply = reply_]() mutable {
     bool failed = false;
@@ -228,7 +228,7 @@ void Connection::advanced(bool failed) {
 void Connection::answer_done() {
   note(true);
   reply_.reset();
-  news_ = false;
+  advance_due_ = false;
   sending_ = {};
   last_ = last_ || encoder_->closes();
   next_request();
@@ -321,7 +321,7 @@ void Connection::poll_client() {
   }
   if (state_ != State::answering) return;
   arm(loop_.limits.poll_interval);
-  news_ = true;
+  advance_due_ = true;
   advance();
 }
 

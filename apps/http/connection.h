@@ -96,7 +96,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Reply> reply_;
   bool handling_ = false;
   bool advancing_ = false;
-  bool news_ = false;  // advance() is due
+  bool advance_due_ = false;
 
   std::string sending_, unsent_;
   std::size_t sent_ = 0;  // bytes of sending_ that have been written

@@ -155,7 +155,7 @@ std::expected<TypedLine, NoLine> LineEditor::next(bool goes_on) {
   prompt_ = goes_on ? ". " : "> ";
   recall_ = recalled_.size();
   draft_.clear();
-  pasted_beginning_.clear();
+  pasted_prefix_.clear();
   given_up_ = false;
   const Styled users(style::user, has_colours_), hint(style::dim, has_colours_);
   put(fmt::format("{}{}", goes_on ? "" : "\n", users.begin));
@@ -178,7 +178,7 @@ std::expected<TypedLine, NoLine> LineEditor::next(bool goes_on) {
   if (line.ends_with(L'\n')) line.remove_suffix(1);
   TypedLine result{expanded(line)};
   result.is_pasted =
-      result.text.contains('\n') || (!pasted_beginning_.empty() && line.starts_with(pasted_beginning_));
+      result.text.contains('\n') || (!pasted_prefix_.empty() && line.starts_with(pasted_prefix_));
   return result;
 }
 
@@ -241,7 +241,7 @@ std::string LineEditor::read_paste() {
 
 unsigned char LineEditor::paste() {
   const std::wstring text = shown(cleaned(read_paste()));
-  if (line().empty()) pasted_beginning_ = text;
+  if (line().empty()) pasted_prefix_ = text;
   el_winsertstr(editor_, text.c_str());
   return CC_REFRESH;
 }
