@@ -74,11 +74,11 @@ Json metadata_json(const GgufValue& value) {
 std::string timestamp_of(SystemTime time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::microseconds>(time - day));
+  const std::chrono::hh_mm_ss time_of_day(std::chrono::floor<std::chrono::microseconds>(time - day));
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
+                     time_of_day.hours().count(), time_of_day.minutes().count(),
+                     time_of_day.seconds().count(), time_of_day.subseconds().count());
 }
 
 Json listing_of(const std::filesystem::path& path) {

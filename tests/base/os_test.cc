@@ -129,7 +129,7 @@ TEST_F(Os, ProgramsRunWithFilesAndGiveTheirStatus) {
 
 TEST_F(Os, ProcessesAreReplacedOrTheReasonIsGiven) {
   EXPECT_EQ(replace_process({path_.string()}), std::errc::no_such_file_or_directory);
-  EXPECT_EXIT(replace_process({"sh", "-c", "exit 5"}), testing::ExitedWithCode(5), "");
+  EXPECT_EXIT((void)replace_process({"sh", "-c", "exit 5"}), testing::ExitedWithCode(5), "");
 }
 
 TEST_F(Os, TheProgramAndTheProcessAreKnown) {

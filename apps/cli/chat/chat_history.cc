@@ -58,13 +58,13 @@ ChatHistory::ChatHistory(std::string path) : path_(std::move(path)) {
   if (!is_long) return;
   std::string text;
   for (const std::string& line : lines_) text += escaped(line) + '\n';
-  write_file(path_, text, {.replaces = true, .owner_only = true});
+  (void)write_file(path_, text, {.replaces = true, .owner_only = true});
 }
 
 bool ChatHistory::add(const std::string& line) {
   if (!lines_.empty() && lines_.back() == line) return false;
   lines_.push_back(line);
-  if (!path_.empty()) write_file(path_, escaped(line) + '\n', {.owner_only = true});
+  if (!path_.empty()) (void)write_file(path_, escaped(line) + '\n', {.owner_only = true});
   return true;
 }
 
