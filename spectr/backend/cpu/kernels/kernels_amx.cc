@@ -60,7 +60,7 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
 /// One of two panels multiplied by many rows of x: like multiply_lanes(), but tiles compute a block's integer
 /// sums. Sums of signed quants need no correction; those of formats with minima do.
 ///
-/// A step is one tile multiplication: of a whole block of x if its halves are apart, otherwise of half a
+/// A step is one tile multiplication: of a whole block of x if its halves are separate, otherwise of half a
 /// block. Quants pass through a three-stage pipeline: decode, multiply, scale. Loading a tile from memory
 /// that was just written stalls, and so does reading sums at once. Therefore each stage works one step behind
 /// the previous one, and the two panels alternate. If a block of x takes two steps, half of its rows are
@@ -112,7 +112,7 @@ class PanelOfTwo {
     Lanes::Floats factor, start, min;
   };
 
-  /// If the weights end in the middle of a block of x whose halves are apart, the lines of the missing half
+  /// If the weights end in the middle of a block of x whose halves are separate, the lines of the missing half
   /// are zero; they multiply arbitrary memory: the headers, which are long enough.
   static_assert(!separate_halves(rows) || layout.blocks() > 1 ||
                 min_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
