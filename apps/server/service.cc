@@ -27,9 +27,8 @@ Result<void> Service::load() {
       "{} slots of {} tokens: their keys and values may come to {:.1f} MB, and take memory as texts grow",
       options_.engine.slots.slots, engine_->context(), 1e-6 * static_cast<double>(slots.reserved_bytes()));
   const RequestDefaults& defaults = options_.defaults;
-  SPECTR_TRY(const MethodRule* usual,
-             defaults.speculative.rule(models.draft_count(), models.trained == nullptr));
-  const bool wanted = !models.drafts.empty() || usual->reads(Setting::costs);
+  SPECTR_TRY(const MethodRule* usual, defaults.speculative.rule(models.draft_count()));
+  const bool wanted = models.draft_count() > 0 || usual->reads(Setting::costs);
   if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
   // Invalid defaults are reported now rather than for every request that uses them.
   SPECTR_TRY_VOID(engine_->resolve(defaults.speculative, defaults.sampling));

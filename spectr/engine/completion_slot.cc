@@ -205,12 +205,14 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   SPECTR_TRY(Warp warp, Warp::make(prepared.decoding.warp->options(), prepared.rule_of(job.choice)));
   Models models{std::move(target_.owned), {}, std::move(warp)};
   for (Cache* draft : caches.subspan(1)) models.drafts.push_back(std::move(draft->owned));
-  SPECTR_TRY_VOID(bind_trained(prompt, prepared.decoding.method->models.min > 0, models));
+  const bool drafts = prepared.decoding.method->models.max > models_.drafts.size();
+  SPECTR_TRY_VOID(bind_trained(prompt, drafts, models));
   return models;
 }
 
-/// Adds the trained drafter's session if there is one and the method uses it. The part of the prompt that it
-/// has read is kept as far as the target's session has it. The target records states for it only.
+/// Adds the trained drafter's session, as the last one, if there is one and the method takes so many. The
+/// part of the prompt that it has read is kept as far as the target's session has it. The target records
+/// states for it only.
 Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
   if (models_.trained == nullptr) return {};
   using Recorded = Features::Recorded;

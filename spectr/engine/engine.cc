@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 #include "spectr/engine/rules/reasoning_budget.h"
 #include "spectr/engine/rules/sequence_breakers.h"
 
@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Costs>> Engine::measured_costs() const {
     SPECTR_TRY(costs_, options_.costs(*models_));
   } else {
     SPECTR_TRY(costs_, options_.cost_file->costs(*models_->target, models_->draft_models(),
-                                                 models_->pool->threads()));
+                                                 models_->pool->threads(), models_->trained.get()));
   }
   slots_->adapt_to(*costs_);
   return costs_;
@@ -92,7 +92,7 @@ Result<void> Engine::measure_costs() {
 Result<void> Engine::keep(const CompletionResult& completion) const {
   if (!options_.cost_file) return {};
   return options_.cost_file->keep(*models_->target, models_->draft_models(), models_->pool->threads(),
-                                  completion.cost_check, completion.learned);
+                                  completion.cost_check, completion.learned, models_->trained.get());
 }
 
 std::shared_ptr<const Costs> Engine::costs() const {
@@ -103,13 +103,9 @@ std::shared_ptr<const Costs> Engine::costs() const {
 Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const WarpOptions& sampling,
                                          std::size_t load) const {
   const std::size_t drafts = models_->draft_count(), vocabulary = models_->target->vocabulary();
-  const bool has_trained = models_->trained != nullptr;  // its costs are unknown
-  std::shared_ptr<const Costs> costs = has_trained ? nullptr : this->costs();
-  const bool on_demand = !has_trained && can_measure() && options_.measures_on_demand;
+  std::shared_ptr<const Costs> costs = this->costs();
+  const bool on_demand = can_measure() && options_.measures_on_demand;
   SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || on_demand));
-  if (has_trained && rule->reads(Setting::costs))
-    return error("method {} does not know what a trained drafter costs: choose another, such as spectr",
-                 rule->name);
   if (drafts < rule->models.min) return error("method {} needs a draft model, none is loaded", rule->name);
   WarpOptions complete = sampling;
   if (complete.dry.is_on()) {

@@ -77,10 +77,10 @@ Result<EngineModels> EngineModels::load(const ModelOptions& options) {
     SPECTR_TRY(corpus, open_corpus(options.suffix_corpus));
   }
   models.pool = std::make_unique<ThreadPool>(options.threads);
-  SPECTR_TRY(std::optional<Gguf> trained, find_trained_drafter(options.target, options.drafts));
+  SPECTR_TRY(std::optional<DrafterFile> trained, find_trained_drafter(options.target, options.drafts));
   LoadOptions load = options.load;
   if (trained) {
-    SPECTR_TRY(load.taps, taps_of(*trained));
+    SPECTR_TRY(load.taps, taps_of(trained->file));
   }
   SPECTR_TRY(LoadedModel loaded, load_model(options.target, *models.pool, load));
   models.tokenizer = std::move(loaded.tokenizer);
@@ -96,11 +96,11 @@ Result<EngineModels> EngineModels::load(const ModelOptions& options) {
   models.has_template = chat.source || models.target->file().find("tokenizer.chat_template") != nullptr;
   models.splits_reasoning = chat.splits_reasoning;
   if (trained) {
-    SPECTR_TRY(models.trained, load_trained_drafter(*std::move(trained), *models.target, *models.tokenizer,
-                                                    *models.pool, load));
+    SPECTR_TRY(models.trained, load_trained_drafter(std::move(trained->file), *models.target,
+                                                    *models.tokenizer, *models.pool, load));
   }
   for (const std::filesystem::path& path : options.drafts) {
-    if (models.trained) break;
+    if (trained && path == trained->path) continue;
     SPECTR_TRY(LoadedModel draft, load_draft(path, *models.target, *models.tokenizer, *models.pool, load));
     models.load_seconds.push_back(draft.seconds);
     models.drafts.push_back(std::move(draft.transformer));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spectr/backend/sharded/sharded_backend.h"
@@ -62,8 +63,12 @@ struct EngineModels {
   static Result<EngineModels> load(const ModelOptions& options);
 
   std::vector<const Transformer*> draft_models() const;
-  /// Returns the number of draft models that methods can use, including a trained drafter.
+  /// Returns the number of draft models that methods can use, including a trained drafter, which is the last.
   std::size_t draft_count() const { return drafts.size() + (trained ? 1 : 0); }
+  /// Returns the name of a draft model.
+  std::string_view draft_name(std::size_t draft) const {
+    return draft < drafts.size() ? drafts[draft]->spec().name : trained->name();
+  }
   /// Fails if a device that computes one of the models is lost.
   Result<void> check_alive() const;
 };

@@ -94,17 +94,18 @@ Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transfor
   return load(path, &tokenizer.vocabulary(), pool, as_chosen);
 }
 
-Result<std::optional<Gguf>> find_trained_drafter(const std::filesystem::path& target,
-                                                 std::span<const std::filesystem::path> drafts) {
-  std::optional<Gguf> found;
+Result<std::optional<DrafterFile>> find_trained_drafter(const std::filesystem::path& target,
+                                                        std::span<const std::filesystem::path> drafts) {
+  std::optional<DrafterFile> found;
   for (const std::filesystem::path& path : drafts) {
     SPECTR_TRY(Gguf file, Gguf::open(path));
     const bool is_own_layer = path == target && has_next_token_layer(file);
     if (!is_own_layer && !is_trained_drafter(file)) continue;
-    if (drafts.size() > 1)
-      return error("{}: a trained drafter drafts alone, but {} draft models are given", file.name(),
-                   drafts.size());
-    found = std::move(file);
+    if (found) {
+      return error("{}: one trained drafter can draft for a target, and {} is one, too", file.name(),
+                   found->file.name());
+    }
+    found = DrafterFile{path, std::move(file)};
   }
   return found;
 }

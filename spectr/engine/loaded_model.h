@@ -75,11 +75,17 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
 Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
                                const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options = {});
 
+/// The file of a trained drafter.
+struct DrafterFile {
+  std::filesystem::path path;
+  Gguf file;
+};
+
 /// Returns the file that is a trained drafter, whose states the target's passes have to return; none if all
-/// are models. The target's own file is one if it has a layer for drafting. Fails if there are other drafts
-/// in addition to a trained drafter, or if a file cannot be read.
-Result<std::optional<Gguf>> find_trained_drafter(const std::filesystem::path& target,
-                                                 std::span<const std::filesystem::path> drafts);
+/// are models. The target's own file is one if it has a layer for drafting. Fails if there are several, or if
+/// a file cannot be read.
+Result<std::optional<DrafterFile>> find_trained_drafter(const std::filesystem::path& target,
+                                                        std::span<const std::filesystem::path> drafts);
 
 /// Loads a trained drafter for a target that was loaded with its taps_of(). Fails if the file does not fit
 /// the target or its tokenizer, or if `options` change draft models.

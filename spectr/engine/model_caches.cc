@@ -6,10 +6,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "spectr/base/names.h"
 
@@ -126,6 +128,39 @@ std::string name_of_model(const fs::path& file) {
   return name;
 }
 
+// The beginnings of the names of trained drafters, in the order in which they are preferred.
+constexpr std::string_view drafter_prefixes[] = {"dflash-", "dspark-", "eagle3-", "mtp-"};
+
+/// A file's name, split at the beginning of a trained drafter's name.
+struct DrafterName {
+  std::size_t kind;  ///< index of the prefix
+  std::string rest;  ///< the name without it
+};
+
+/// Returns nothing for names of other files. In llama.cpp's cache, the name follows that of the repository.
+std::optional<DrafterName> drafter_name(std::string_view file) {
+  for (std::size_t kind = 0; kind < std::size(drafter_prefixes); ++kind) {
+    const std::size_t at = file.find(drafter_prefixes[kind]);
+    if (at != 0 && (at == std::string_view::npos || file[at - 1] != '_')) continue;
+    return DrafterName{kind, std::string(file).erase(at, drafter_prefixes[kind].size())};
+  }
+  return std::nullopt;
+}
+
+bool is_drafter(const fs::path& file) {
+  return drafter_name(file.filename().string()).has_value();
+}
+
+/// Returns a model's name in upper case, without its quantization.
+std::string unquantised(const fs::path& file) {
+  std::string name = upper(name_of_model(file));
+  const std::string quantisation = quantisation_of(file.filename().string());
+  const std::size_t at = quantisation.empty() ? std::string::npos : name.rfind(quantisation);
+  if (at == std::string::npos) return name;
+  const bool has_separator = at > 0;
+  return name.erase(at - (has_separator ? 1 : 0), quantisation.size() + (has_separator ? 1 : 0));
+}
+
 /// Returns the requested file among those of one repository; null if there is none.
 const CachedModel* choose(const std::vector<CachedModel>& models, std::string_view repository,
                           std::string_view quantisation, std::string_view file) {
@@ -133,6 +168,7 @@ const CachedModel* choose(const std::vector<CachedModel>& models, std::string_vi
   for (const CachedModel& model : models) {
     if (upper(model.repository) == upper(repository)) files.push_back(&model);
   }
+  std::ranges::stable_partition(files, [](const CachedModel* model) { return !is_drafter(model->file); });
   const auto first = [&](auto&& fits) -> const CachedModel* {
     const auto found = std::ranges::find_if(files, fits);
     return found == files.end() ? nullptr : *found;
@@ -278,13 +314,40 @@ Result<fs::path> ModelCaches::find_url(std::string_view url) const {
                (llama_ / name).string(), escape(url, 200));
 }
 
+std::vector<fs::path> drafters_next_to(const fs::path& model) {
+  struct Found {
+    std::size_t kind;
+    fs::path path;
+  };
+  std::vector<Found> found;
+  const std::string target = unquantised(model);
+  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
+  const auto entries = entries_of(folder);
+  if (!entries) return {};
+  for (const fs::path& entry : *entries) {
+    const std::string name = entry.filename().string();
+    const auto drafter = is_model(name) ? drafter_name(name) : std::nullopt;
+    if (!drafter) continue;
+    const std::string own = unquantised(drafter->rest);
+    const bool fits = !own.empty() && target.starts_with(own) &&
+                      (target.size() == own.size() || !is_word_character(target[own.size()]));
+    std::error_code broken;
+    if (fits && fs::is_regular_file(entry, broken)) found.push_back({drafter->kind, entry});
+  }
+  std::ranges::stable_sort(found, {}, &Found::kind);
+  std::vector<fs::path> paths;
+  for (Found& one : found) paths.push_back(std::move(one.path));
+  return paths;
+}
+
 Result<std::vector<FolderModel>> list_folder(const fs::path& folder) {
   std::vector<FolderModel> models;
   SPECTR_TRY(const std::vector<fs::path> entries, entries_of(folder));
   for (const fs::path& entry : entries) {
     std::error_code failed;
     if (!fs::is_directory(entry, failed)) {
-      if (is_model(entry.filename().string())) models.push_back({name_of_model(entry), entry, {}});
+      if (is_model(entry.filename().string()) && !is_drafter(entry))
+        models.push_back({name_of_model(entry), entry, {}});
       continue;
     }
     FolderModel model{entry.filename().string(), {}, {}};
@@ -292,7 +355,7 @@ Result<std::vector<FolderModel>> list_folder(const fs::path& folder) {
     for (const fs::path& file : files) {
       const std::string name = file.filename().string();
       fs::path& place = name.starts_with("draft") ? model.draft : model.path;
-      if (is_model(name) && place.empty()) place = file;
+      if (is_model(name) && !is_drafter(file) && place.empty()) place = file;
     }
     if (!model.path.empty()) models.push_back(std::move(model));
   }

@@ -35,8 +35,8 @@ class ModelCaches {
   std::vector<CachedModel> list() const;
 
   /// Finds USER/REPO[:QUANT]: the file of the repository whose name has QUANT as a word, in any case; without
-  /// QUANT, the Q4_K_M or else the first; with `file`, that file. If neither cache has it, the error says
-  /// where and how to download it.
+  /// QUANT, the Q4_K_M or else the first; with `file`, that file. Trained drafters come after models. If
+  /// neither cache has it, the error says where and how to download it.
   Result<std::filesystem::path> find(std::string_view model, std::string_view file = {}) const;
   /// Returns llama.cpp's file from that URL or, for Hugging Face's URLs, the file of its tools.
   Result<std::filesystem::path> find_url(std::string_view url) const;
@@ -56,10 +56,15 @@ struct FolderModel {
   std::filesystem::path draft;  ///< empty: none
 };
 
-/// Returns the models of a folder, by name: its GGUF files, without image projectors, and its subfolders,
-/// each with one model, which can be split, and optionally a draft model whose file's name begins with
-/// "draft". Of several other files of a subfolder, the first by name is the model. Fails if the folder cannot
-/// be read.
+/// Returns the trained drafters next to a model: the files of its folder with its name, but for quantization
+/// and words at its end, after "dflash-", "dspark-", "eagle3-" or "mtp-". They are in this order, those of a
+/// kind by name.
+std::vector<std::filesystem::path> drafters_next_to(const std::filesystem::path& model);
+
+/// Returns the models of a folder, by name: its GGUF files, without image projectors and trained drafters,
+/// and its subfolders, each with one model, which can be split, and optionally a draft model whose file's
+/// name begins with "draft". Of several other files of a subfolder, the first by name is the model. Fails if
+/// the folder cannot be read.
 Result<std::vector<FolderModel>> list_folder(const std::filesystem::path& folder);
 
 /// Returns the part of a file's name that is the quantization, such as "Q4_K_M"; empty if there is none.

@@ -154,7 +154,6 @@ TEST_F(LlamaFlagsTest, ThatAskForNothingAreLeftOut) {
                            "-b 2048",
                            "-ub 512",
                            "-b 512",
-                           "--spec-type none",
                            "--spec-draft-p-min 0.00",
                            "--keep 0",
                            "-dt 0.1",
@@ -176,8 +175,7 @@ TEST_F(LlamaFlagsTest, ThatAskForWhatIsNotDoneAreRefusedWithWhatToUseInstead) {
       {"-b 0", "-b is not supported"},
       {"-md a -td 2 -t 4", "-td is not supported: the draft uses the target's setting"},
       {"--context-shift", "give a larger -c"},
-      {"-p text", "clients send the prompts"},
-      {"--spec-type=ngram-mod", "--spec-type is not supported"}};
+      {"-p text", "clients send the prompts"}};
   for (const auto& [line, reason] : cases) {
     Words arguments = split(line, ' ');
     arguments.insert(arguments.begin(), "serve");

@@ -1,7 +1,9 @@
 // Selecting K and L by costs and past acceptance preserves the distribution.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -141,6 +143,34 @@ TEST(Auto, KeepsTheDistributionWhereThePromptTellsWhatDraftsAreWorth) {
   }
   EXPECT_LT(*calls.begin(), 3.0) << "it drafts much";
   EXPECT_GT(calls.size(), 8U) << "and not always alike";
+}
+
+TEST(Auto, KeepsTheDistributionWithTrainedDrafters) {
+  // The first model, or both, have the costs of a trained drafter, with and without blocks.
+  double fewest = 4.0;
+  for (const std::uint32_t seed : {1u, 2u}) {
+    for (const std::size_t models : {1U, 2U}) {
+      for (const std::optional<std::size_t> block : {std::optional<std::size_t>(), {1U}, {2U}}) {
+        MethodOptions options = measured(0.35, std::vector(models, 0.05));
+        Costs costs = *options.costs;
+        costs.drafts.front().first = 0.1;
+        costs.drafts.front().block = block;
+        options.costs = std::make_shared<const Costs>(std::move(costs));
+        const TabularPair pair = TabularPair::random(2, 12, seed, models);
+        for (const std::vector<Token>& prompt : {std::vector<Token>{0, 1}, {1, 0, 0, 1, 1, 0, 1}}) {
+          Decoder decoder = decoder_of("auto", options);
+          Models sessions = pair.models("auto", decoder, WarpOptions::none(), 12);
+          const auto found = enumerate_decoder(decoder, sessions, prompt, {.horizon = 4});
+          const auto target = enumerate_target(sessions, prompt, {.horizon = 4});
+          ASSERT_TRUE(found && target);
+          EXPECT_LE(total_variation(found->distribution, *target), 1e-12)
+              << "seed " << seed << ", " << models << " models, block of " << block.value_or(0);
+          fewest = std::min(fewest, found->expected_target_calls);
+        }
+      }
+    }
+  }
+  EXPECT_LT(fewest, 3.5) << "it drafts";
 }
 
 TEST(Auto, KeepsTheDistributionWithSeveralDraftModelsAndWithNone) {

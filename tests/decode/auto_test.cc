@@ -240,6 +240,28 @@ TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
   EXPECT_EQ(decoder.shape().length, AutoParams::max_length);
 }
 
+TEST(Auto, DraftsManySequencesWhereOnePassDraftsABlock) {
+  // Rows of the target cost little, and each draft is accepted with a probability of about 1/8.
+  std::vector<double> p(64, 1.0 / 64), q(64, 0.0);
+  std::fill_n(q.begin(), 8, 1.0 / 8);
+  const TabularPair pair = TabularPair::constant(p, q);
+  MethodOptions options = measured(0.001, {0.01});
+  const auto largest = [&](std::optional<std::size_t> block) {
+    Costs costs = *options.costs;
+    costs.drafts.front().first = 0.02;
+    costs.drafts.front().block = block;
+    options.costs = std::make_shared<const Costs>(std::move(costs));
+    Decoder decoder = decoder_of("auto", options);
+    Models models = pair.models("auto", decoder, WarpOptions::none(), 200);
+    CounterRandom choices(1);
+    EXPECT_TRUE(generate(decoder, models, std::vector<Token>{0, 1, 2}, {.limit = 200}, choices));
+    return decoder.shape();
+  };
+  EXPECT_EQ(largest(2).drafts, AutoParams::max_block_drafts);
+  EXPECT_LE(largest(2).length, 2U);
+  EXPECT_EQ(largest(std::nullopt).drafts, AutoParams::max_drafts);
+}
+
 TEST(Auto, DraftsFromTheTextWithoutADraftModel) {
   const TabularPair circles = {{}, TabularModel(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0})};
   const Course course = course_of_auto(circles, measured(0.1, {}), 120);

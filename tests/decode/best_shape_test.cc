@@ -1,5 +1,5 @@
 // Default values of K and L.
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "spectr/decode/auto/auto_params.h"
-#include "spectr/decode/auto/drafted_position.h"
+#include "spectr/decode/costs/learned_position.h"
 #include "spectr/decode/suffix_drafter.h"
 
 namespace spectr {

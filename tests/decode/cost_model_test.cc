@@ -58,6 +58,11 @@ TEST(Costs, OfRequestsThatShareTheirPassesAreSharedWhole) {
   EXPECT_EQ(shared.drafts.front().passes.seconds(2.0), 1.0);
   EXPECT_EQ(shared.drafts.front().alternation, 0.25);
   EXPECT_EQ(shared.select.distribution, 1e-6);  // not shared: every request has its own
+  Costs trained{curve, {{curve, 0.5}}, {}};
+  trained.drafts.front().first = 0.25;
+  const Costs apart = trained.shared(2);
+  EXPECT_EQ(apart.drafts.front().first, 0.25) << "passes of trained drafters are not shared";
+  EXPECT_EQ(apart.drafts.front().passes.seconds(2.0), 1.5);
 }
 
 TEST(Costs, HaveOneHashEach) {
@@ -71,6 +76,8 @@ TEST(Costs, HaveOneHashEach) {
                                         {one, {{one}}, {}},
                                         {one, {{one, 1e-6}}, {}},
                                         {one, {{one, 0.0, 1e-6}}, {}},
+                                        {one, {{one, 0.0, 1e-6, {}, 1e-6}}, {}},
+                                        {one, {{one, 0.0, 1e-6, {}, 1e-6, 4}}, {}},
                                         {one, {{other}}, {}},
                                         {other, {{one}}, {}},
                                         {one, {{one}, {other}}, {}},

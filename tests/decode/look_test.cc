@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "spectr/decode/auto/draft_candidate.h"
+#include "spectr/decode/look.h"
 #include "tests/support/real_model.h"
 #include "tests/support/tabular_pair.h"
 #include "tests/support/value_of.h"

@@ -78,5 +78,44 @@ TEST(Replay, CountsTheTargetPassesOfEverySettingExactly) {
   }
 }
 
+/// Returns a position at which one draft survives with this probability.
+DraftedPosition surviving(double probability) {
+  DraftedPosition position;
+  position.survivors(1, 1) = probability;
+  return position;
+}
+
+TEST(Replay, KnowsTheAcceptanceOfEachLevelWhereItDependsOnTheBlock) {
+  const Replay::Family chain = {.drafts = 1, .max_length = 3};
+  const double bounds[] = {0.0};
+  Replay replay({&chain, 1}, bounds, no_end, true);
+  replay.see(surviving(1.0), equal_times());
+  for (int i = 0; i < 400; ++i) {  // blocks draft two levels, and the second draft is never right
+    replay.see(surviving(1.0), equal_times(), 1);
+    replay.see(surviving(0.0), equal_times(), 2);
+  }
+  EXPECT_NEAR(replay.tokens(0), 2.0, 0.05);
+  EXPECT_NEAR(replay.tokens(1), 2.0, 0.05) << "the second level adds nothing";
+  EXPECT_NEAR(replay.tokens(2), 2.0, 0.05) << "and no draft reaches the third";
+
+  Replay mixed({&chain, 1}, bounds, no_end);
+  for (int i = 0; i < 400; ++i) mixed.see(surviving(i % 2 == 0 ? 1.0 : 0.0), equal_times(), 1);
+  EXPECT_LT(mixed.tokens(0), 1.9) << "otherwise levels are alike";
+}
+
+TEST(Replay, CountsPositionsOfAllLevelsAlikeIfTheyDoNotDependOnTheBlock) {
+  const Replay::Family chain = {.drafts = 1, .max_length = 4};
+  const double bounds[] = {0.0};
+  Replay apart({&chain, 1}, bounds, no_end, true), together({&chain, 1}, bounds, no_end);
+  for (int i = 0; i < 100; ++i) {
+    apart.see(surviving(0.7), equal_times());
+    together.see(surviving(0.7), equal_times());
+  }
+  for (std::size_t setting = 0; setting < 4; ++setting) {
+    EXPECT_EQ(apart.tokens(setting), together.tokens(setting));
+    EXPECT_EQ(apart.seconds(setting), together.seconds(setting));
+  }
+}
+
 }  // namespace
 }  // namespace spectr

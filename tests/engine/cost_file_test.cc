@@ -40,7 +40,8 @@ TEST_F(CostFileTest, AcceptanceIsLearnedOnceSoThatTextsCanBeRepeated) {
   using Positions = std::vector<LearnedPosition>;
   const Positions first = {{.confidence = 0.25, .merging = 0.5, .accepted = {0.5, 0.6, 0.7, 0.8}},
                            {.confidence = 0.75, .merging = 0.5, .accepted = {0.5, 0.6, 0.7, 0.8}}},
-                  second = {{.confidence = 1.0, .merging = 0.9, .accepted = {0.1, 0.2, 0.3, 0.4}}};
+                  second = {
+                      {.confidence = 1.0, .merging = 0.9, .accepted = {0.1, 0.2, 0.3, 0.4}, .level = 2}};
   keep({}, {{Support::cut, 3, first}});
   EXPECT_EQ(costs()->hash(), before) << "three positions tell too little";
   keep({}, {{Support::cut, 100, first}});

@@ -43,6 +43,41 @@ class Caches : public testing::Test {
   fs::path folder_;
 };
 
+TEST_F(Caches, DraftersNextToAModelHaveItsName) {
+  const fs::path model = write("models/Qwen3-8B-Instruct-Q4_K_M.gguf");
+  const fs::path mtp = write("models/mtp-Qwen3-8B-Instruct-Q8_0.gguf"),
+                 dflash = write("models/dflash-Qwen3-8B-Instruct.gguf"),
+                 eagle = write("models/eagle3-qwen3-8b-BF16.gguf");
+  write("models/eagle3-Qwen3-80B.gguf");
+  write("models/dspark-Other-8B.gguf");
+  write("models/draft-Qwen3-8B.gguf");
+  write("models/mtp-Q8_0.gguf");
+  write("models/mtp-Qwen3-8B.txt");
+  EXPECT_EQ(drafters_next_to(model), (std::vector{dflash, eagle, mtp}));
+  EXPECT_EQ(drafters_next_to(folder_ / "nowhere" / "a.gguf"), std::vector<fs::path>());
+  const fs::path cached = write("llama/me_Tiny-GGUF_Tiny-Q4_0.gguf"),
+                 beside = write("llama/me_Tiny-GGUF_mtp-Tiny.gguf");
+  write("llama/me_Other_mtp-Tiny.gguf");
+  EXPECT_EQ(drafters_next_to(cached), std::vector{beside});
+}
+
+TEST_F(Caches, DraftersAreNotTakenForModels) {
+  write_hub("models--me--Tiny-GGUF", "dflash-Tiny-Q4_K_M.gguf", "new");
+  const fs::path model = write_hub("models--me--Tiny-GGUF", "tiny-Q4_K_M.gguf", "new");
+  EXPECT_EQ(caches().find("me/Tiny-GGUF").value(), model);
+  EXPECT_EQ(caches().find("me/Tiny-GGUF:Q4_K_M").value(), model);
+  const fs::path drafter = write_hub("models--me--Drafter", "dflash-Tiny-Q8_0.gguf", "new");
+  EXPECT_EQ(caches().find("me/Drafter").value(), drafter);
+  write("served/tiny.gguf");
+  write("served/mtp-tiny.gguf");
+  write("served/two/dflash-two.gguf");
+  write("served/two/two.gguf");
+  const auto served = list_folder(folder_ / "served").value();
+  ASSERT_EQ(served.size(), 2U);
+  EXPECT_EQ(served[0].name, "tiny");
+  EXPECT_EQ(served[1].path, folder_ / "served/two/two.gguf");
+}
+
 TEST_F(Caches, ThatAreNotThereAreEmpty) {
   EXPECT_THAT(caches().list(), testing::IsEmpty());
   EXPECT_THAT(error_of("a/b"), HasSubstr("hf download a/b --include '*Q4_K_M*.gguf'"));

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,25 +146,99 @@ TEST(TrainedDrafters, DraftForSeveralSequencesAtOnce) {
   }
 }
 
-TEST(TrainedDrafters, AreRefusedByMethodsThatGoByCosts) {
-  const auto engine = Engine::load(options_of(pairs[0])).value();
-  const auto refused = engine->prepare(request_by("auto", 1, prompt_of_pairs));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message,
-            "method auto does not know what a trained drafter costs: choose another, such as spectr");
-  Request open;
-  open.prompts = {prompt_of_pairs};
-  const auto prepared = engine->prepare(std::move(open)).value();
-  EXPECT_EQ(prepared->decoding.method->name, "spectr");
+/// Returns costs by which drafts of a trained drafter are nearly free, after those of draft models, which
+/// cost as much as the target.
+Result<std::shared_ptr<const Costs>> cheap_drafters(const EngineModels& models) {
+  Costs costs{CostCurve({{1, 1.0}, {64, 1.1}}), {}, {}};
+  for (std::size_t i = 0; i < models.drafts.size(); ++i) costs.drafts.push_back({costs.target});
+  DraftCosts& drafter = costs.drafts.emplace_back(CostCurve({{1, 0.01}, {64, 0.02}}));
+  drafter.first = 0.05;
+  const std::size_t depth = models.trained->max_depth();
+  if (models.trained->spec().block) drafter.block = depth;
+  return std::make_shared<const Costs>(std::move(costs));
 }
 
-TEST(TrainedDrafters, DraftAlone) {
+TEST(TrainedDrafters, AreChosenByAutoAndKeepTheText) {
+  for (const Pair& pair : pairs) {
+    EngineOptions options = options_of(pair);
+    options.costs = cheap_drafters;
+    const auto engine = Engine::load(std::move(options)).value();
+    for (std::size_t length : {2U, 9U}) {
+      const std::vector<Token> prompt(prompt_of_pairs.begin(),
+                                      prompt_of_pairs.begin() + static_cast<std::ptrdiff_t>(length));
+      Request request = request_by("auto", 0, prompt);
+      request.method.drafts = request.method.length = std::nullopt;
+      const auto found = generated(*engine, std::move(request));
+      EXPECT_EQ(found.tokens, generated(*engine, request_by("plain", 0, prompt)).tokens) << pair.drafter;
+      EXPECT_GT(found.result.statistics.drafted(), 0U) << pair.drafter << ", " << length;
+      ASSERT_EQ(found.result.learned.size(), 1U);
+      EXPECT_GT(found.result.learned[0].seen, 0U) << pair.drafter;
+    }
+  }
+}
+
+TEST(TrainedDrafters, OfAutoDraftAlikeInASequenceThatTheEngineHolds) {
+  for (const Pair& pair : {pairs[0], pairs[2], pairs[6], pairs[8]}) {
+    const auto load = [&] {
+      EngineOptions options = options_of(pair);
+      options.costs = cheap_drafters;
+      return Engine::load(std::move(options)).value();
+    };
+    const auto used = load();
+    auto prompt = prompt_of_pairs;
+    const auto first = generated(*used, request_by("auto", 1, prompt));
+    prompt.insert(prompt.end(), first.tokens.begin(), first.tokens.begin() + 17);
+    const auto again = generated(*used, request_by("auto", 1, prompt, 5));
+    EXPECT_EQ(again.tokens, generated(*load(), request_by("auto", 1, prompt, 5)).tokens) << pair.drafter;
+  }
+}
+
+TEST(TrainedDrafters, CompeteWithDraftModels) {
   EngineOptions options = options_of(pairs[0]);
-  options.models.drafts.push_back(options.models.target);
+  options.models.drafts.push_back(options.models.target);  // as its own draft model
+  options.costs = cheap_drafters;
+  const auto engine = Engine::load(std::move(options)).value();
+  EXPECT_EQ(engine->models().draft_count(), 2U);
+  EXPECT_EQ(engine->models().draft_name(1), engine->models().trained->name());
+  const auto plain = generated(*engine, request_by("plain", 0, prompt_of_pairs));
+  const auto automatic = generated(*engine, request_by("auto", 0, prompt_of_pairs));
+  EXPECT_EQ(automatic.tokens, plain.tokens);
+  EXPECT_EQ(automatic.result.learned.size(), 2U);
+  const auto by_model = generated(*engine, request_by("speculative", 0, prompt_of_pairs));
+  EXPECT_EQ(by_model.tokens, plain.tokens);
+  EXPECT_EQ(by_model.result.statistics.drafted(), by_model.result.statistics.accepted())
+      << "methods of one draft take the first, which is never wrong here";
+}
+
+TEST(TrainedDrafters, AreMeasuredByTheirPasses) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "trained_drafters_costs";
+  std::filesystem::create_directories(folder);
+  for (const Pair& pair : {pairs[0], pairs[3]}) {
+    EngineOptions options = options_of(pair);
+    options.cost_file = CostFile({.path = folder / "costs.json"});
+    const auto engine = Engine::load(std::move(options)).value();
+    ASSERT_TRUE(engine->measure_costs());
+    const auto costs = engine->costs();
+    ASSERT_EQ(costs->drafts.size(), 1U);
+    const DraftCosts& drafter = costs->drafts.front();
+    EXPECT_GT(drafter.first.value_or(0.0), 0.0) << pair.drafter;
+    EXPECT_EQ(drafter.block.has_value(), engine->models().trained->spec().block.has_value());
+    if (drafter.block) EXPECT_EQ(*drafter.block, engine->models().trained->max_depth());
+    EXPECT_EQ(drafter.passes.points().back().rows, 64U);
+    Request open;
+    open.prompts = {prompt_of_pairs};
+    EXPECT_EQ(engine->prepare(std::move(open)).value()->decoding.method->name, "auto");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(TrainedDrafters, AreOneAtMost) {
+  EngineOptions options = options_of(pairs[0]);
+  options.models.drafts.push_back(source_folder() / "tests/data/drafters/dflash-8.gguf");
   const auto refused = Engine::load(std::move(options));
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("eagle3-d2t.gguf: a trained drafter drafts alone, but 2 draft models are given"));
+              HasSubstr("dflash-8.gguf: one trained drafter can draft for a target"));
 }
 
 TEST(TrainedDrafters, AreLoadedAsTheyAre) {

@@ -95,9 +95,9 @@ TEST(DraftLogits, RefuseWhatTheDrafterDoesNotHave) {
   expect_error({"draft", "logits", "-m", target, "--tokens", "1,2"}, "is no trained drafter");
   expect_error({"draft", "logits", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--tokens", "1"},
                "--tokens: a drafter reads the states before the last id");
-  expect_error(
-      {"generate", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--method", "auto", "-p", "a"},
-      "method auto does not know what a trained drafter costs");
+  expect_error({"generate", "-m", target, "-md", drafter_data("eagle3-d2t.gguf"), "--spec-type",
+                "draft-dflash", "-p", "a"},
+               "eagle3-d2t.gguf: is of type draft-eagle3, but --spec-type names draft-dflash");
 }
 
 TEST(CheckPair, SaysWhatATrainedDrafterReads) {
@@ -138,10 +138,67 @@ TEST(DraftLogits, BelongToADrafterThatGenerates) {
                               "-n",
                               "24",
                               "--json"};
-  const Json drafted = printed(generate), plain = printed(generate + Arguments{"--method", "plain"});
-  EXPECT_EQ(drafted["stats"]["method"], "spectr");
+  const Json drafted = printed(generate + Arguments{"--method", "spectr", "-K", "2", "-L", "3"}),
+             plain = printed(generate + Arguments{"--method", "plain"});
   EXPECT_EQ(drafted["tokens"], plain["tokens"]);
   EXPECT_GT(drafted["stats"]["drafted"].get<int>(), 0);
+}
+
+/// A folder with a target and files next to it, deleted by the destructor.
+class DraftersNextToAModel : public testing::Test {
+ protected:
+  DraftersNextToAModel() {
+    std::string name = testing::TempDir() + "spectr-drafters-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~DraftersNextToAModel() override { std::filesystem::remove_all(folder_); }
+
+  std::string add(const std::string& file, const std::string& as) const {
+    std::filesystem::copy_file(drafter_data(file), folder_ / as);
+    return (folder_ / as).string();
+  }
+  Outcome generated(const std::string& target, const Arguments& more) const {
+    const Arguments text = {"--tokens", "40,160,256,158", "-n", "8", "--seed", "1", "--json"};
+    return spectr(Arguments{"generate", "-m", target} + text + more,
+                  {.variables = {{"XDG_CACHE_HOME", folder_.string()}}});
+  }
+  static std::string method_of(const Outcome& ran) {
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return Json::parse(ran.out)["stats"]["method"];
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(DraftersNextToAModel, AreUsedWhereAutoDecidesAndNamed) {
+  const std::string target = add("target-qwen3.gguf", "Qwen3-Tiny-Q8_0.gguf"),
+                    drafter = add("dflash-8.gguf", "dflash-Qwen3-Tiny.gguf");
+  add("eagle3-d2t.gguf", "eagle3-Other.gguf");  // of another model
+  const Outcome automatic = generated(target, {});
+  EXPECT_EQ(method_of(automatic), "auto");
+  EXPECT_THAT(automatic.err, testing::HasSubstr("drafts by " + drafter + " (draft-dflash)"));
+  const Outcome named = generated(target, {"--spec-type", "draft-dflash", "--method", "block", "-L", "3"});
+  EXPECT_EQ(method_of(named), "block");
+  EXPECT_THAT(named.err, testing::HasSubstr("drafts by " + drafter));
+  for (const Arguments& plainly : {Arguments{"--spec-type", "none"}, {"--method", "plain"}}) {
+    const Outcome plain = generated(target, plainly);
+    EXPECT_EQ(method_of(plain), "plain");
+    EXPECT_THAT(plain.err, testing::Not(testing::HasSubstr("dflash")));
+  }
+  const Outcome refused = generated(target, {"--method", "block", "-L", "3"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, testing::HasSubstr(drafter + " can draft for this model: give it with -md"));
+}
+
+TEST_F(DraftersNextToAModel, AreNotNeededWhereTheModelHasALayerForDrafting) {
+  const std::string target = add("../arch2/glm4moe/model-mtp.gguf", "glm.gguf");
+  const Outcome automatic = generated(target, {});
+  EXPECT_EQ(method_of(automatic), "auto");
+  EXPECT_THAT(automatic.err, testing::HasSubstr("drafts by a layer of the model (draft-mtp)"));
+  const Outcome named = generated(target, {"--spec-type", "draft-mtp", "-K", "2", "-L", "2"});
+  EXPECT_EQ(method_of(named), "spectr");
+  EXPECT_GT(Json::parse(named.out)["stats"]["drafted"].get<int>(), 0);
+  EXPECT_EQ(method_of(generated(target, {"--spec-type", "none"})), "plain");
 }
 
 }  // namespace

@@ -116,13 +116,45 @@ TEST(Flags, OfDraftModelsThatAreNotUsedAreTold) {
 }
 
 TEST(Flags, WithTheValueThatAsksForNothingAreLetPass) {
-  const Arguments nothing = {"--draft-min", "0",      "--spec-draft-p-min=0.00",
-                             "-ngl",        "0",      "-fa",
-                             "auto",        "-b",     "2048",
-                             "-ub",         "512",    "--spec-type",
-                             "none",        "--jinja"};
+  const Arguments nothing = {
+      "--draft-min", "0",      "--spec-draft-p-min=0.00", "-ngl", "0", "-fa", "auto", "-b", "2048", "-ub",
+      "512",         "--jinja"};
   EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], story({"-K", "2"})["tokens"]);
   expect_error(generate() + Arguments{"-p", "a", "-b", "0"}, "-b is not supported");
+}
+
+TEST(Flags, SpecTypeChoosesTheMethodByLlamaCppsNames) {
+  const auto method = [](const std::string& type, const Arguments& more = {}) {
+    return story(Arguments{"--spec-type", type, "-L", "2"} + more)["stats"]["method"].get<std::string>();
+  };
+  EXPECT_EQ(method("none"), "plain");
+  EXPECT_EQ(method("draft-simple"), "spectr") << "as with -L and without a type";
+  EXPECT_EQ(method("draft-simple", {"--method", "block"}), "block");
+  EXPECT_EQ(method("ngram-simple"), "ngram");
+  EXPECT_EQ(method("ngram-map-k"), "suffix");
+  EXPECT_EQ(method("ngram-map-k4v"), "suffix");
+}
+
+TEST(Flags, SpecTypeRefusesByNameWhatThereIsNot) {
+  const auto refused = [](const Arguments& more, const std::string& why) {
+    expect_error(generate() + Arguments{"-p", "Once", "-n", "1"} + more, why);
+  };
+  refused({"--spec-type", "ngram-mod"},
+          "--spec-type ngram-mod is not supported: use --method suffix, which drafts from the text and, with "
+          "--suffix-corpus FILE, from another one");
+  refused({"--spec-type", "ngram-cache"}, "--spec-type ngram-cache is not supported");
+  refused({"--spec-type", "draft"}, "there is no speculation type 'draft'; the speculation types are none, ");
+  refused({"--spec-type", "none", "--method", "spectr"},
+          "--spec-type none is method plain, but --method spectr is given");
+  refused({"--spec-type", "none,ngram-simple"},
+          "--spec-type none and ngram-simple are different methods: give one");
+  refused({"--spec-type", "draft-simple,ngram-simple", "--method", "block"},
+          "--spec-type names drafts and others: only method auto chooses among several types");
+  refused({"--spec-type", "draft-eagle3"}, "is of type draft-simple, but --spec-type names draft-eagle3");
+  expect_error({"generate", "-m", target(), "-p", "Once", "--spec-type", "draft-simple"},
+               "--spec-type draft-simple needs a draft model: give -md FILE");
+  expect_error({"generate", "-m", target(), "-p", "Once", "--spec-type", "draft-dflash"},
+               "--spec-type draft-dflash needs a drafter: give -md FILE (no file dflash-* next to");
 }
 
 TEST(Flags, OfACopiedLlamaCliLineChangeNoText) {

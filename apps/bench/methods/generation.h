@@ -30,12 +30,13 @@ struct Setup {
 /// Returns the draft model of a cell, or null if it uses none.
 inline const Transformer* draft_of(const Setup& setup, const Cell& cell) {
   const auto& drafts = setup.models.drafts;
-  return cell.method->models.max == 0 || drafts.empty() ? nullptr : drafts[cell.draft].get();
+  return cell.method->models.max == 0 || cell.draft >= drafts.size() ? nullptr : drafts[cell.draft].get();
 }
 
 /// Returns the trained drafter of a cell, or null if it uses none.
 inline const TrainedDrafter* trained_of(const Setup& setup, const Cell& cell) {
-  return cell.method->models.max == 0 ? nullptr : setup.models.trained.get();
+  const bool uses = cell.method->models.max > 0 && cell.draft == setup.models.drafts.size();
+  return uses ? setup.models.trained.get() : nullptr;
 }
 
 /// Returns the file of a cell's draft model or trained drafter, or null if it uses neither.

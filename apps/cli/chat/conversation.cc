@@ -20,7 +20,7 @@ Conversation::Conversation(ConversationFlags flags)
       has_colours_(has_colours(StandardStream::output)) {
   EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
   const MethodOptions settings = flags_.method.request.settings();
-  tell_bias(flags_.method.rule(flags_.model.drafts.size(), !flags_.model.has_trained_drafter()), settings);
+  tell_bias(flags_.method.rule(flags_.model.drafts.size()), settings);
   options.models.chat = flags_.chat_template.read();
   flags_.prompt_cache.prepare(options);
   engine_ = need(Engine::load(std::move(options)));

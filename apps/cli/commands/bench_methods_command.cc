@@ -114,13 +114,12 @@ std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::stri
                                         const CostFile& file, const EngineModels& models) {
   std::vector<std::shared_ptr<const Costs>> costs;  // by draft model
   if (plan.any_method([](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
-    if (models.trained)
-      throw Failure(Status::usage, "method auto does not know what a trained drafter costs: leave it out");
-    const auto add = [&](std::span<const Transformer* const> drafts) {
-      costs.push_back(need(file.costs(*models.target, drafts, models.pool->threads())));
+    const auto add = [&](std::span<const Transformer* const> drafts, const TrainedDrafter* trained) {
+      costs.push_back(need(file.costs(*models.target, drafts, models.pool->threads(), trained)));
     };
-    for (const Transformer* const draft : models.draft_models()) add({&draft, 1});
-    if (models.drafts.empty()) add({});
+    const std::vector<const Transformer*> drafts = models.draft_models();
+    for (const Transformer* const& draft : drafts) add({&draft, 1}, nullptr);
+    if (models.trained || drafts.empty()) add({}, models.trained.get());
   }
   const bool own_columns = plan.column_per_draft(models.drafts.size());
   const auto columns = own_columns ? plan.all_columns() : plan.columns(dataset);
@@ -128,7 +127,7 @@ std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::stri
   for (std::size_t i = 0; i < columns.size(); ++i) {
     MethodOptions settings = columns[i]->settings;
     if (!costs.empty()) settings.costs = costs.front();
-    auto cells = need(bench::cells_of(*columns[i], settings, std::max<std::size_t>(1, models.drafts.size())));
+    auto cells = need(bench::cells_of(*columns[i], settings, std::max<std::size_t>(1, models.draft_count())));
     for (bench::PresetCell& one : cells) {
       if (own_columns && one.cell.draft != i) continue;
       bench::Cell& cell = one.cell;

@@ -16,6 +16,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/arguments.h"
 #include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/spec_type.h"
 #include "apps/cli/flags/text_input.h"
 #include "apps/cli/report/terminal_style.h"
 #include "apps/support/json.h"
@@ -179,6 +180,7 @@ void add_chat(CLI::App& app) {
   talk.method.add(command);
   talk.method.add_cost_file(command);
   talk.model.add_suffix_corpus(command);
+  add_spec_type(command, talk.model.spec_types);
   talk.sampling.add(command);
   talk.sampling.add_samplers(command);
   command.callback([flags, &command] {

@@ -17,6 +17,7 @@
 #include "apps/cli/flags/model_flags.h"
 #include "apps/cli/flags/prompt_cache.h"
 #include "apps/cli/flags/sampling_flags.h"
+#include "apps/cli/flags/spec_type.h"
 #include "apps/cli/flags/template_flags.h"
 #include "apps/cli/flags/text_input.h"
 #include "apps/cli/interrupt.h"
@@ -246,9 +247,9 @@ class GenerateRun {
     const DraftShape shape = why.shape;
     std::string what = "plain decoding";
     if (why.model) {
-      const auto& drafts = engine_->models().drafts;
+      const EngineModels& models = engine_->models();
       what = fmt::format("K {}, L {}", shape.drafts, shape.length);
-      if (drafts.size() > 1) what += " by " + drafts[*why.model]->spec().name;
+      if (models.draft_count() > 1) what += fmt::format(" by {}", models.draft_name(*why.model));
     } else if (shape.length > 0) {
       what = fmt::format("L {} from the text itself", shape.length);
     }
@@ -314,6 +315,7 @@ void add_generate(CLI::App& app) {
   flags->method.add(command);
   flags->method.add_cost_file(command);
   flags->model.add_suffix_corpus(command);
+  add_spec_type(command, flags->model.spec_types);
   flags->sampling.add(command);
   flags->sampling.add_samplers(command);
   const std::string output = "Output";

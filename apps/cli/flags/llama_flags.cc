@@ -117,8 +117,6 @@ constexpr std::array drafting = std::to_array<LlamaFlags>({
      "LLAMA_ARG_SPEC_DRAFT_N_MIN LLAMA_ARG_DRAFT_MIN"},
     {"--draft-p-min --spec-draft-p-min --draft-p-split --spec-draft-p-split", one, refused, exact_acceptance,
      "0", "LLAMA_ARG_SPEC_DRAFT_P_MIN LLAMA_ARG_SPEC_DRAFT_P_SPLIT"},
-    {"--spec-type", one, refused, by_method, "none draft-simple draft-eagle3 draft-dflash draft-dspark",
-     "LLAMA_ARG_SPEC_TYPE"},
     {"--spec-default", none, refused, by_method},
     {"--spec-draft-sampling", one, refused, "drafts are always sampled; choose with --method and --plan"},
     {"--spec-synth-len --spec-synth-rates", one, refused, by_method, {},

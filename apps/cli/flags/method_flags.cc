@@ -138,8 +138,8 @@ void MethodFlags::add_cost_file(CLI::App& app) {
       ->group(speculation);
 }
 
-const MethodRule& MethodFlags::rule(std::size_t draft_models, bool costs_known) const {
-  return *need(request.rule(draft_models, costs_known));
+const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
+  return *need(request.rule(draft_models));
 }
 
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings) {

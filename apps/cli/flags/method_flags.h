@@ -26,9 +26,8 @@ struct MethodFlags {
   void add_settings(CLI::App& app);
   /// Adds --cost-file and --load, which concern the costs of passes.
   void add_cost_file(CLI::App& app);
-  /// Returns the requested method, or a default that fits the other flags. `costs_known`: costs of passes can
-  /// be measured. Throws Failure.
-  const MethodRule& rule(std::size_t draft_models, bool costs_known = true) const;
+  /// Returns the requested method, or a default that fits the other flags. Throws Failure.
+  const MethodRule& rule(std::size_t draft_models) const;
 };
 
 /// Throws Failure if a method does not support the settings, before models are loaded or costs are measured.

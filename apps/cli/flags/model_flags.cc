@@ -9,6 +9,7 @@
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/flags/hints.h"
 #include "apps/cli/flags/rope_flags.h"
+#include "apps/cli/flags/spec_type.h"
 #include "apps/cli/report/progress.h"
 #include "spectr/engine/bundled_models.h"
 #include "spectr/engine/model_caches.h"
@@ -258,14 +259,10 @@ EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, co
   return options;
 }
 
-bool ModelFlags::has_trained_drafter() const {
-  const std::vector<std::filesystem::path> files(drafts.begin(), drafts.end());
-  return need(find_trained_drafter(model, files)).has_value();
-}
-
-EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose) {
+EngineOptions check_models(ModelFlags& flags, MethodFlags& method, bool verbose) {
   flags.choose_bundled();
-  const MethodRule& rule = method.rule(flags.drafts.size(), !flags.has_trained_drafter());
+  choose_speculation(flags, method);
+  const MethodRule& rule = method.rule(flags.drafts.size());
   const MethodOptions settings = method.request.settings();
   check_settings(rule, method.request, settings);
   check_drafts(rule, flags.drafts.size());

@@ -32,6 +32,7 @@ struct ModelFlags {
   std::string hub_file;                  ///< selects a file of a repository
   DeviceChoice device;                   ///< devices that run the models
   std::string suffix_corpus;             ///< text from which method suffix drafts; empty: none
+  std::vector<std::string> spec_types;   ///< the values of --spec-type; see choose_speculation()
 
   void add_model(CLI::App& app, bool required);
   void add_draft_files(CLI::App& app);
@@ -40,8 +41,6 @@ struct ModelFlags {
   /// Adds --suffix-corpus.
   void add_suffix_corpus(CLI::App& app);
   void add_threads(CLI::App& app);
-  /// Returns true if -md names a trained drafter, which cost-based methods cannot use. Throws Failure.
-  bool has_trained_drafter() const;
   /// Extends the model's context to the requested one, with a notice if it exceeds training. Throws Failure.
   void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
@@ -75,10 +74,10 @@ CostFile cost_file_of(const MethodFlags& method, bool tells_hash);
 /// method cannot use are left out.
 EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
 
-/// Selects the models, checks what can be checked before they are loaded, and returns the options of an
-/// engine that decodes one sequence at a time. Prints on standard error which settings and draft models the
-/// method does not use. Throws Failure.
-EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose);
+/// Selects the models and, by --spec-type, the method. Checks what can be checked before they are loaded, and
+/// returns the options of an engine that decodes one sequence at a time. Prints on standard error which
+/// settings and draft models the method does not use. Throws Failure.
+EngineOptions check_models(ModelFlags& flags, MethodFlags& method, bool verbose);
 
 /// Loads the tokenizer alone. Vocabulary-only files suffice.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);

@@ -112,7 +112,7 @@ Json props_json(const Service& service) {
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
     if (method.reads(Setting::costs) && !knows_costs) continue;
-    if (models.drafts.size() < method.models.min) continue;
+    if (models.draft_count() < method.models.min) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
                        {"lossless", method.lossless},
@@ -134,7 +134,7 @@ Json props_json(const Service& service) {
           {"bos_token", text(vocabulary.bos())},
           {"eos_token", text(vocabulary.eos())},
           {"modalities", {{"vision", false}, {"audio", false}}},
-          {"draft_models", models.drafts.size()},
+          {"draft_models", models.draft_count()},
           {"methods", methods},
           {"plans", plans},
           {"build_info", "spectr " + std::string(version())}};

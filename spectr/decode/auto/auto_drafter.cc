@@ -11,11 +11,6 @@ bool has_room(const Session& draft, const BlockStart& start) {
   return draft_depth(draft, start.sequence, start.left) > 0;
 }
 
-/// Returns the number of levels of a drafted tree, at least 1. Its nodes are ordered by level.
-std::size_t levels(const TokenTree& tree) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(tree.depth(tree.size() - 1)));
-}
-
 }  // namespace
 
 AutoDrafter::AutoDrafter(std::shared_ptr<const Costs> costs, const AutoParams& params)
@@ -39,11 +34,10 @@ void AutoDrafter::begin(const BlockStart& first, const Models& models) {
   ngrams_ = {};
   recent_.clear();
   largest_ = {};
-  looked_ = false;
   candidates_.clear();
   const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model) {
-    candidates_.emplace_back(model, params_);
+    candidates_.emplace_back(model, params_, costs_->drafts[model]);
     candidates_.back().consider(forecast, first);
   }
 }
@@ -51,7 +45,9 @@ void AutoDrafter::begin(const BlockStart& first, const Models& models) {
 Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   SPECTR_TRY_VOID(check(models));
   begin(first, models);
-  if (first.sequence.size() < 2) return {};
+  // A trained drafter has no state to draft from before the second token.
+  const std::size_t needed = std::ranges::any_of(candidates_, &DraftCandidate::is_trained) ? 2 : 1;
+  if (first.sequence.size() <= needed) return {};
   std::vector<std::size_t> reading;
   const Forecast forecast = this->forecast(first);
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
@@ -63,24 +59,38 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   }
   if (reading.empty()) return read_prompt(*models.target, first.sequence);
 
-  const Look look(first.sequence, AutoParams::look_positions);
+  const Look look(first.sequence, std::min(AutoParams::look_positions, first.sequence.size() - needed));
+  // Drafts first: a drafter that reads the target's states makes the target compute the prompt in pieces.
+  for (std::size_t model : reading) SPECTR_TRY_VOID(look.score(*models.drafts[model]));
   SPECTR_TRY_VOID(look.score(*models.target));
   NodeDistributions target =
       look.distributions(*models.target, models.warp, models.vocabulary(), NodeDistributions::Role::target);
   for (std::size_t model : reading) {
-    Session& session = *models.drafts[model];
-    SPECTR_TRY_VOID(look.score(session));
-    NodeDistributions draft =
-        look.distributions(session, models.warp, models.vocabulary(), NodeDistributions::Role::draft);
-    for (NodeId at = 0; at < look.positions(); ++at) {
-      SPECTR_TRY(const Distribution* q, target.at(at));
-      SPECTR_TRY(const Distribution* p, draft.at(at));
-      candidates_[model].see(expected(*p, *q, draft.confidence(at)));
-    }
-    candidates_[model].read_prompt();
-    look.keep(session);
+    DraftCandidate& candidate = candidates_[model];
+    SPECTR_TRY_VOID(see(candidate, look, *models.drafts[model], models,
+                        [&](NodeId at, const Distribution& p, double confidence) -> Result<DraftedPosition> {
+                          SPECTR_TRY(const Distribution* q, target.at(at));
+                          return expected(p, *q, confidence);
+                        }));
+    candidate.read_prompt();
   }
   look.keep(*models.target);
+  return {};
+}
+
+/// Lets a candidate see the positions of a look, by `position_at`, and keeps them in its session.
+template <class PositionAt>
+Result<void> AutoDrafter::see(DraftCandidate& candidate, const Look& look, Session& session,
+                              const Models& models, PositionAt position_at) {
+  NodeDistributions draft =
+      look.distributions(session, models.warp, models.vocabulary(), NodeDistributions::Role::draft);
+  const auto positions = std::min(look.positions(), static_cast<NodeId>(candidate.look_positions()));
+  for (NodeId at = 0; at < positions; ++at) {
+    SPECTR_TRY(const Distribution* p, draft.at(at));
+    SPECTR_TRY(const DraftedPosition position, position_at(at, *p, draft.confidence(at)));
+    candidate.see(position, static_cast<std::size_t>(at) + 1);
+  }
+  look.keep(session);
   return {};
 }
 
@@ -88,13 +98,11 @@ Result<void> AutoDrafter::look(DraftCandidate& candidate, const BlockStart& star
                                const Models& models) {
   const Look look(start.sequence, recent_.size());
   SPECTR_TRY_VOID(look.score(session));
-  NodeDistributions draft =
-      look.distributions(session, models.warp, models.vocabulary(), NodeDistributions::Role::draft);
-  for (NodeId at = 0; at < look.positions(); ++at) {
-    SPECTR_TRY(const Distribution* p, draft.at(at));
-    candidate.see(compare(*p, recent_[static_cast<std::size_t>(at)], look.token(at), draft.confidence(at)));
-  }
-  look.keep(session);
+  SPECTR_TRY_VOID(see(candidate, look, session, models,
+                      [&](NodeId at, const Distribution& p, double confidence) -> Result<DraftedPosition> {
+                        const Distribution& q = recent_[static_cast<std::size_t>(at)];
+                        return compare(p, q, look.token(at), confidence, candidate.max_drafts());
+                      }));
   candidate.looked();
   return {};
 }
@@ -171,11 +179,12 @@ std::vector<Learned> AutoDrafter::learned() const {
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeDistributions& target) {
   const auto nodes = static_cast<double>(draft.tree().size() - 1);
+  const auto levels = static_cast<double>(std::max(1, draft.tree().depth(draft.tree().size() - 1)));
   const std::size_t tokens = verdict.path.size() + (verdict.last ? 1 : 0);
   const auto emitted = static_cast<double>(tokens);
   charged_ = chosen_.origin == DraftOrigin::model
-                 ? candidates_[chosen_.model].seconds(*forecast_, chosen_.setting.shape.drafts, nodes,
-                                                      static_cast<double>(levels(draft.tree())), emitted)
+                 ? candidates_[chosen_.model].seconds(*forecast_, chosen_.setting.shape.drafts, nodes, levels,
+                                                      emitted)
                  : forecast_->verification_seconds(nodes, emitted, 1);
   budget_.charge(charged_, tokens, plain_);
   if (chosen_.origin == DraftOrigin::model)
@@ -190,7 +199,9 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
 }
 
 std::size_t AutoDrafter::max_nodes(std::size_t left) const {
-  return left == 0 ? 1 : AutoParams::max_rows;
+  std::size_t nodes = AutoParams::max_rows;  // n-grams need fewer
+  for (const DraftCosts& draft : costs_->drafts) nodes = std::max(nodes, limits_of(draft).rows);
+  return left == 0 ? 1 : nodes;
 }
 
 }  // namespace spectr

@@ -8,6 +8,7 @@
 
 #include "spectr/decode/auto/draft_candidate.h"
 #include "spectr/decode/auto/policy.h"
+#include "spectr/decode/look.h"
 
 namespace spectr {
 
@@ -48,6 +49,9 @@ class AutoDrafter final : public Drafter {
   Forecast forecast(const BlockStart& start) const;
   void begin(const BlockStart& first, const Models& models);
   void choose(const BlockStart& start, const Models& models);
+  template <class PositionAt>
+  static Result<void> see(DraftCandidate& candidate, const Look& look, Session& session, const Models& models,
+                          PositionAt position_at);
   /// Compares a draft model with the target at the positions of `recent_`.
   Result<void> look(DraftCandidate& candidate, const BlockStart& start, Session& session,
                     const Models& models);

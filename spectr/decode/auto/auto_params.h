@@ -10,12 +10,15 @@ namespace spectr {
 struct AutoParams {
   // Limits of the search space. They size tables, sessions and measurements.
 
-  /// The numbers of draft sequences K.
-  static constexpr std::array<std::size_t, 6> drafts = {1, 2, 3, 4, 6, 8};
+  /// The numbers of draft sequences K, and the largest of them for most draft models.
+  static constexpr std::array<std::size_t, 7> drafts = {1, 2, 3, 4, 6, 8, 16};
+  static constexpr std::size_t max_drafts = 8;
   /// Maximum length L of a model's draft sequences.
   static constexpr std::size_t max_length = 12;
   /// Maximum tree size in rows of a target pass, including the root.
   static constexpr std::size_t max_rows = 32;
+  /// Both limits for drafters whose first pass drafts a whole block: more drafts cost only target rows.
+  static constexpr std::size_t max_block_drafts = 16, max_block_rows = 64;
   /// Bounds of the reach below which drafts stop (see TreeDrafter). With bound 0 they never stop.
   static constexpr std::array<double, 7> min_reaches = {0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9};
   /// Number of positions at the end of a sequence at which a look compares the models. It is also the number

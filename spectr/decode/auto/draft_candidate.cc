@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/decode/costs/learned_position.h"
 
 namespace spectr {
 namespace {
@@ -11,39 +11,20 @@ namespace {
 /// Number of positions that are kept for later sequences.
 constexpr std::size_t kept_positions = 32;
 
-std::vector<Replay::Family> families(bool sequences_differ) {
+std::vector<Replay::Family> families(const ShapeLimits& limits, bool sequences_differ) {
   std::vector<Replay::Family> all;
   for (const std::size_t K : AutoParams::drafts) {
-    const std::size_t max_length = std::min(AutoParams::max_length, (AutoParams::max_rows - 1) / K);
-    if (K == 1 || sequences_differ) all.push_back({.drafts = K, .max_length = max_length});
+    if (K > (sequences_differ ? limits.drafts : 1)) break;
+    all.push_back({.drafts = K, .max_length = std::min(limits.length, (limits.rows - 1) / K)});
   }
   return all;
 }
 
-std::span<const Token> before_positions(std::span<const Token> sequence, std::size_t positions) {
-  SPECTR_CHECK(sequence.size() >= 2);
-  return sequence.first(sequence.size() - std::min(sequence.size() - 1, positions));
-}
-
 }  // namespace
 
-Look::Look(std::span<const Token> sequence, std::size_t positions)
-    : sequence_(sequence), before_(before_positions(sequence, positions)), tree_(before_.back()) {
-  for (std::size_t i = before_.size(); i + 1 < sequence.size(); ++i)
-    tree_.child(tree_.size() - 1, sequence[i]);
-}
-
-DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params) : params_(params), model_(model) {
+DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params, const DraftCosts& costs)
+    : params_(params), model_(model), costs_(&costs), limits_(limits_of(costs)) {
   latest_.reserve(kept_positions);
-}
-
-/// Starts the replay with the positions of an earlier sequence, or with guessed ones.
-void DraftCandidate::start_replay(const Forecast& forecast) {
-  replay_.emplace(families(forecast.sequences_differ()), AutoParams::min_reaches, params_.memory);
-  const auto& learned = costs_->learned[static_cast<std::size_t>(forecast.support())];
-  for (const LearnedPosition& position : learned ? *learned : guessed_positions())
-    replay_->see(position_of(position), times_);
-  if (!learned) replay_->limit_weight(params_.guess_weight);
 }
 
 /// Returns the seconds of a block of this shape if no draft is accepted and no two draft sequences share a
@@ -73,7 +54,7 @@ Choice DraftCandidate::choice_of(const Forecast& forecast, std::size_t setting) 
 /// does not pay. No setting promises more.
 Choice DraftCandidate::perfect(const Forecast& forecast) const {
   Choice best = forecast.plain();
-  for (std::size_t L = 1; L <= std::min(AutoParams::max_length, left_); ++L) {
+  for (std::size_t L = 1; L <= std::min(limits_.length, left_); ++L) {
     const auto levels = static_cast<double>(L);
     const double tokens = capped(levels + 1.0, left_);
     const Choice choice = {.origin = DraftOrigin::model,
@@ -87,7 +68,6 @@ Choice DraftCandidate::perfect(const Forecast& forecast) const {
 }
 
 void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start) {
-  costs_ = &forecast.costs().drafts[model_];
   block_ = start.index;
   length_ = start.sequence.size();
   left_ = start.left;
@@ -97,7 +77,11 @@ void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start)
   best_ = plain_ = forecast.plain();
   perfect_ = perfect(forecast);
   if (perfect_.origin == DraftOrigin::none) return;
-  if (!replay_) start_replay(forecast);
+  if (!replay_) {
+    replay_.emplace(families(limits_, forecast.sequences_differ()), AutoParams::min_reaches, params_.memory,
+                    is_trained());
+    forecast.begin(*replay_, *costs_);
+  }
   for (std::size_t s = 0; s < replay_->settings().size(); ++s) {
     const DraftShape& shape = replay_->settings()[s].shape;
     if (shape.length > left_) continue;
@@ -111,6 +95,11 @@ double DraftCandidate::reading_seconds(std::size_t rows) const {
   const double unread = std::max(static_cast<double>(length_ - read_), read_anyway);
   const double depth = static_cast<double>(length_) - 0.5 * unread;  // average over the unread tokens
   const CostCurve& passes = costs_->passes;
+  if (is_trained()) {
+    const auto levels = static_cast<double>(rows);
+    const double pass = rows == 0 ? 0.0 : *costs_->first + (levels - 1.0) * passes.seconds(1.0, depth);
+    return (unread - read_anyway) * costs_->reading.value_or(0.0) + pass;
+  }
   const double least = static_cast<double>(rows) + read_anyway;
   const double as_rows = passes.seconds(std::max(unread, least), depth) - passes.seconds(read_anyway, depth);
   if (!costs_->reading) return as_rows;
@@ -154,12 +143,13 @@ void DraftCandidate::drafts() {
   next_look_ = block_ + AutoParams::look_positions;
 }
 
-void DraftCandidate::see(const DraftedPosition& position) {
-  replay_->see(position, times_);
+void DraftCandidate::see(const DraftedPosition& position, std::size_t level) {
+  replay_->see(position, times_, level);
   next_evaluation_ = 0;
   ++seen_;
   if (latest_.size() == kept_positions) latest_.erase(latest_.begin());
   latest_.push_back(learned_from(position));
+  if (is_trained()) latest_.back().level = level;
 }
 
 Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target) {
@@ -175,7 +165,7 @@ Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict,
     const Token token = is_accepted ? draft.tree().token(verdict.path[i]) : *verdict.last;
     const Draw& first = draft.draw(draws.front());
     SPECTR_TRY(const Distribution* q, target.at(above));
-    see(compare(*first.distribution, *q, token, first.confidence));
+    see(compare(*first.distribution, *q, token, first.confidence, limits_.drafts), i + 1);
     if (!is_accepted) return {};
     above = verdict.path[i];
     survivors.clear();

@@ -1,57 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "spectr/decode/auto/policy.h"
 #include "spectr/decode/auto/replay.h"
-#include "spectr/lm/language_model.h"
-#include "spectr/lm/token_tree.h"
 
 namespace spectr {
-
-/// A look: the end of a sequence, scored as if it had been drafted, so that a model's distributions there are
-/// known. At the end of a prompt it costs little, because the prompt is processed anyway.
-class Look {
- public:
-  /// Covers the positions of the last `positions` tokens, or of all but the first token if there are fewer.
-  /// Requires: at least two tokens.
-  Look(std::span<const Token> sequence, std::size_t positions);
-
-  /// Returns the number of positions, which are nodes 0 to positions() − 1.
-  NodeId positions() const { return tree_.size(); }
-  /// Returns the sequence's token at a position.
-  Token token(NodeId position) const {
-    return sequence_[before_.size() + static_cast<std::size_t>(position)];
-  }
-
-  /// Processes the sequence except for its last token, which belongs to the next block. If a session already
-  /// has its end, that is computed again, so that the results are a function of the sequence.
-  Result<void> score(Session& session) const {
-    session.rewind(before_.size());
-    return session.score(before_, tree_);
-  }
-  /// Returns the distributions at its positions. Requires: the session scored it last.
-  NodeDistributions distributions(const Session& session, const Warp& warp, std::size_t vocabulary,
-                                  NodeDistributions::Role role) const {
-    return {session, warp, before_, tree_, vocabulary, session.vocabulary(), role};
-  }
-  /// Commits the scored tokens to the session's sequence.
-  void keep(Session& session) const { session.keep(tree_.path(tree_.size() - 1)); }
-
- private:
-  std::span<const Token> sequence_;
-  std::span<const Token> before_;  // up to the first position
-  TokenTree tree_;                 // a chain: the tokens after it
-};
 
 /// One draft model as a candidate of `auto`: the forecast of each of its settings (Replay), the tokens of the
 /// sequence that it has not processed, and when it is due for a look.
 class DraftCandidate {
  public:
-  DraftCandidate(std::size_t model, const AutoParams& params);
+  /// The costs must outlive it.
+  DraftCandidate(std::size_t model, const AutoParams& params, const DraftCosts& costs);
 
   /// Evaluates its settings for a block, unless even perfect drafts would not pay. If none pays, they are
   /// evaluated again after a position was seen, or after look_positions blocks: evaluating takes time. The
@@ -69,11 +33,16 @@ class DraftCandidate {
   bool is_worth_reading(const Forecast& forecast) const;
   /// Returns true if a look is due and affordable, and the optimistic saving over `chosen` exceeds its cost.
   bool wants_look(const Forecast& forecast, const Choice& chosen) const;
+  /// Returns the number of positions that a look compares.
+  std::size_t look_positions() const { return std::min(AutoParams::look_positions, limits_.length); }
   /// Returns the seconds of a look, with the draft model's distributions.
   double look_seconds(const Forecast& forecast) const {
-    constexpr std::size_t positions = AutoParams::look_positions;
+    const std::size_t positions = look_positions();
     return reading_seconds(positions) + static_cast<double>(positions) * forecast.distribution_seconds();
   }
+  /// Returns the largest K of its drafts.
+  std::size_t max_drafts() const { return limits_.drafts; }
+  bool is_trained() const { return costs_->first.has_value(); }
 
   /// Returns the seconds of a block of K draft sequences with these numbers of nodes, levels and emitted
   /// tokens.
@@ -86,8 +55,8 @@ class DraftCandidate {
   void looked();
   /// Records that it drafts the block.
   void drafts();
-  /// Learns from a position of the sequence.
-  void see(const DraftedPosition& position);
+  /// Learns from a position of the sequence that was drafted at a level, from 1.
+  void see(const DraftedPosition& position, std::size_t level);
   /// Records the outcome of a block that it drafted, and learns from its positions if the block is one of
   /// those to be compared.
   Result<void> observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target);
@@ -101,7 +70,6 @@ class DraftCandidate {
   /// Returns the seconds for processing missed tokens, beyond those it processes anyway, with the logits of
   /// this number of additional rows.
   double reading_seconds(std::size_t rows) const;
-  void start_replay(const Forecast& forecast);
   bool affords_look(const Forecast& forecast, const Choice& chosen) const;
   Choice choice_of(const Forecast& forecast, std::size_t setting) const;
   double max_seconds(const Forecast& forecast, const DraftShape& shape) const;
@@ -109,9 +77,10 @@ class DraftCandidate {
 
   AutoParams params_;
   std::size_t model_;
-  std::optional<Replay> replay_;  // unset until perfect drafts would pay
+  const DraftCosts* costs_;
+  ShapeLimits limits_;
+  std::optional<Replay> replay_;  // begun when perfect drafts would pay
   BlockTimes times_;
-  const DraftCosts* costs_ = nullptr;
   Choice best_, perfect_, plain_;
   std::size_t block_ = 0, length_ = 0, left_ = 0;  // index of the block, tokens before and after it
   std::size_t read_ = 0;                           // processed tokens of the sequence

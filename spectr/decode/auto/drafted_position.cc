@@ -1,12 +1,11 @@
 #include "spectr/decode/auto/drafted_position.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <optional>
 #include <span>
 
 #include "spectr/base/recycled.h"
+#include "spectr/decode/costs/learned_position.h"
 #include "spectr/transport/math/distribution_union.h"
 #include "spectr/transport/plans/ticket_layout.h"
 
@@ -58,19 +57,12 @@ double merging_of(const Distribution& p) {
   return sum;
 }
 
-/// Returns P(at least one of k drafts survives), linear in log k between the kept numbers.
-double accepted_of(const LearnedPosition& learned, std::size_t k) {
-  const auto left = static_cast<std::size_t>(std::bit_width(k) - 1);
-  if (std::has_single_bit(k)) return learned.accepted[left];
-  const double share = std::log2(static_cast<double>(k)) - static_cast<double>(left);
-  return std::lerp(learned.accepted[left], learned.accepted[left + 1], share);
-}
-
 }  // namespace
 
-DraftedPosition compare(const Distribution& p, const Distribution& q, Token token, double confidence) {
+DraftedPosition compare(const Distribution& p, const Distribution& q, Token token, double confidence,
+                        std::size_t max_drafts) {
   const ComparedPair pair(p, q, token);
-  return {confidence, merging_of(p), survivors(pair.p(), pair.q(), pair.token())};
+  return {confidence, merging_of(p), survivors(pair.p(), pair.q(), pair.token(), max_drafts)};
 }
 
 DraftedPosition expected(const Distribution& p, const Distribution& q, double confidence) {
@@ -79,43 +71,6 @@ DraftedPosition expected(const Distribution& p, const Distribution& q, double co
   for (std::size_t i = 0; i < LearnedPosition::drafts.size(); ++i)
     position.accepted[i] = 1.0 - lay_tickets(pair.p(), pair.q(), LearnedPosition::drafts[i]).rejected;
   return position_of(position);
-}
-
-LearnedPosition learned_from(const DraftedPosition& position) {
-  LearnedPosition learned = {.confidence = position.confidence, .merging = position.merging};
-  for (std::size_t i = 0; i < LearnedPosition::drafts.size(); ++i)
-    learned.accepted[i] = position.survivors.any(LearnedPosition::drafts[i]);
-  return learned;
-}
-
-DraftedPosition position_of(const LearnedPosition& learned) {
-  DraftedPosition position = {learned.confidence, learned.merging, {}};
-  for (std::size_t k = 1; k <= Survivors::max_drafts; ++k) {
-    double binomial = accepted_of(learned, k);
-    for (std::size_t n = 1; n <= k; ++n) {
-      position.survivors(k, n) = binomial * std::pow(learned.merging, static_cast<double>(n - 1)) *
-                                 std::pow(1.0 - learned.merging, static_cast<double>(k - n));
-      binomial *= static_cast<double>(k - n) / static_cast<double>(n);
-    }
-  }
-  return position;
-}
-
-std::vector<LearnedPosition> guessed_positions() {
-  constexpr std::size_t count = 32;
-  constexpr double golden_ratio = 0.6180339887498949;
-  std::vector<LearnedPosition> positions(count);
-  for (std::size_t j = 0; j < count; ++j) {
-    const double u = std::fmod((static_cast<double>(j) + 0.5) * golden_ratio, 1.0);  // spread evenly
-    LearnedPosition& position = positions[j];
-    position.confidence = 1.0 - 0.85 * std::pow(1.0 - u, 2.5);
-    position.merging = position.confidence * position.confidence;
-    for (std::size_t i = 0; i < LearnedPosition::drafts.size(); ++i) {
-      const double misses = 0.75 * (1.0 - position.confidence) + 0.03;
-      position.accepted[i] = 1.0 - misses * std::pow(static_cast<double>(LearnedPosition::drafts[i]), -0.45);
-    }
-  }
-  return positions;
 }
 
 }  // namespace spectr

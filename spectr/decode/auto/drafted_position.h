@@ -1,9 +1,8 @@
 #pragma once
 
-#include <vector>
+#include <cstddef>
 
 #include "spectr/base/token.h"
-#include "spectr/decode/costs/cost_model.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plans/survivors.h"
 
@@ -19,22 +18,12 @@ struct DraftedPosition {
 
 /// Compares the warped distributions p of a draft model and q of the target at a position whose token is
 /// known. If there are more than 256 tokens, only the likelier ones are compared singly, and all others count
-/// as one token. If q(token) = 0, nothing survives.
-DraftedPosition compare(const Distribution& p, const Distribution& q, Token token, double confidence);
+/// as one token. If q(token) = 0, nothing survives. Survivors are those of up to `max_drafts` drafts.
+DraftedPosition compare(const Distribution& p, const Distribution& q, Token token, double confidence,
+                        std::size_t max_drafts = Survivors::max_drafts);
 
 /// Compares them at a position of a prompt, whose token was not drawn from q: the acceptance is the mean over
 /// the tokens of q.
 DraftedPosition expected(const Distribution& p, const Distribution& q, double confidence);
-
-/// Returns the part of a position that is kept for later sequences.
-LearnedPosition learned_from(const DraftedPosition& position);
-
-/// Returns a position with these numbers. The acceptance is interpolated linearly in log k. If one of k
-/// drafts survives, each other one survives with probability `merging`.
-DraftedPosition position_of(const LearnedPosition& learned);
-
-/// Returns positions for a pair of models about which nothing is known. (Drafts of published pairs are
-/// accepted about as often as their model is confident, and a little more often at low confidence.)
-std::vector<LearnedPosition> guessed_positions();
 
 }  // namespace spectr

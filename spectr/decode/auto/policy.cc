@@ -1,5 +1,7 @@
 #include "spectr/decode/auto/policy.h"
 
+#include "spectr/decode/costs/learned_position.h"
+
 namespace spectr {
 
 double RegretBudget::of_block(const Choice& plain, std::size_t left) const {
@@ -12,6 +14,23 @@ double RegretBudget::of_block(const Choice& plain, std::size_t left) const {
 Support support_of(const Warp& warp, std::size_t vocabulary) {
   if (warp.is_greedy()) return Support::point;
   return warp.filters(vocabulary) ? Support::cut : Support::whole;
+}
+
+ShapeLimits limits_of(const DraftCosts& draft) {
+  constexpr std::size_t max_length = AutoParams::max_length;
+  if (!draft.block) return {AutoParams::max_drafts, max_length, AutoParams::max_rows};
+  return {AutoParams::max_block_drafts, std::min(*draft.block, max_length), AutoParams::max_block_rows};
+}
+
+void Forecast::begin(Replay& replay, const DraftCosts& draft) const {
+  const BlockTimes times = times_of(draft);
+  const auto& learned = draft.learned[static_cast<std::size_t>(support_)];
+  if (!learned || draft.first) {  // levels at which nothing was learned are guessed
+    for (const LearnedPosition& position : guessed_positions()) replay.see(position_of(position), times);
+    replay.limit_weight(params_.guess_weight);
+  }
+  if (!learned) return;
+  for (const LearnedPosition& position : *learned) replay.see(position_of(position), times, position.level);
 }
 
 Choice Forecast::best_by_ngrams(const NgramEstimate& ngrams, std::size_t left, Choice best) const {
@@ -31,7 +50,7 @@ BlockTimes Forecast::times_of(const DraftCosts& draft) const {
   const double row = distribution_seconds() + costs_.select.likelihood;
   BlockTimes times;
   times.block = costs_.target.seconds(1.0, attended()) + draft.alternation +
-                draft.passes.seconds(params_.read_anyway, attended()) + row;
+                draft.first.value_or(draft.passes.seconds(params_.read_anyway, attended())) + row;
   for (std::size_t rows = 1; rows <= BlockTimes::max_rows; ++rows) {
     const auto r = static_cast<double>(rows);
     times.target[rows] = costs_.target.seconds(r, attended());

@@ -63,6 +63,12 @@ inline double capped(double tokens, std::size_t left) {
 /// Returns the support of the distributions that a warp produces.
 Support support_of(const Warp& warp, std::size_t vocabulary);
 
+/// The largest shapes that are considered for a draft model: K, L, and rows of a target pass.
+struct ShapeLimits {
+  std::size_t drafts, length, rows;
+};
+ShapeLimits limits_of(const DraftCosts& draft);
+
 /// The forecast of a block after `depth` tokens, with `left` tokens to emit: the costs of passes at this
 /// depth, the choices that need only the target, and the budget of the block. Costs and params must outlive
 /// it.
@@ -102,9 +108,11 @@ class Forecast {
   }
   /// Returns the times of blocks with drafts by a model with these costs.
   BlockTimes times_of(const DraftCosts& draft) const;
+  /// Starts a replay from what the costs have of earlier sequences, or from guessed positions of little
+  /// weight.
+  void begin(Replay& replay, const DraftCosts& draft) const;
 
   const Costs& costs() const { return costs_; }
-  Support support() const { return support_; }
   bool is_dense() const { return support_ == Support::whole; }
   /// Returns true if several draft sequences can differ.
   bool sequences_differ() const { return support_ != Support::point; }

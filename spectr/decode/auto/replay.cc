@@ -25,7 +25,7 @@ double BlockTimes::at(const ByRows& seconds, double rows) {
   return std::lerp(seconds[below], seconds[below + 1], clamped - static_cast<double>(below));
 }
 
-Replay::Replay(std::span<const Family> families, std::span<const double> bounds, double memory)
+Replay::Replay(std::span<const Family> families, std::span<const double> bounds, double memory, bool by_level)
     : families_(families.begin(), families.end()),
       bounds_(bounds.begin(), bounds.end()),
       decay_(std::exp(-1.0 / memory)) {
@@ -39,9 +39,21 @@ Replay::Replay(std::span<const Family> families, std::span<const double> bounds,
   begins_.resize(settings_.size());
   next_.assign(settings_.size(), 1.0);
   starts_.resize(families_.size());
+  if (by_level) histories_.resize(longest);
 }
 
-void Replay::see(const DraftedPosition& position, const BlockTimes& times) {
+void Replay::History::add(const DraftedPosition& position, bool is_own) {
+  if (own + borrowed == 0) positions.fill(position);
+  if (is_own) {
+    positions[own++ % positions.size()] = position;
+  } else if (own < positions.size()) {
+    positions[own + borrowed++ % (positions.size() - own)] = position;
+  }
+}
+
+void Replay::see(const DraftedPosition& position, const BlockTimes& times, std::size_t level) {
+  ++turn_;
+  for (std::size_t i = 0; i < histories_.size(); ++i) histories_[i].add(position, level == i + 1);
   if (weight_ > 1e100) rescale();
   weight_ /= decay_;
   positions_ += weight_;
@@ -96,7 +108,7 @@ void Replay::see(const Family& family, std::size_t first_setting, std::span<Star
     const Start before = start;
     double seconds = 0.0;  // of the level
     if (level <= family.max_length) {
-      start.advance(position, level, family);
+      start.advance(histories_.empty() ? position : histories_[age].at(turn_), level, family);
       seconds =
           BlockTimes::at(times.target, 1.0 + start.nodes) - BlockTimes::at(times.target, 1.0 + before.nodes);
       if (level > 1) seconds += BlockTimes::at(times.draft, before.last_level);

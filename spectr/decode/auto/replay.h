@@ -12,7 +12,7 @@ namespace spectr {
 
 /// The seconds of the passes of a block by their rows, at the current depth.
 struct BlockTimes {
-  static constexpr std::size_t max_rows = 32;
+  static constexpr std::size_t max_rows = 64;
   using ByRows = std::array<double, max_rows + 1>;  ///< index 0 is unused
 
   double block = 0.0;  ///< the target's pass of one row, the draft's first pass and their alternation
@@ -52,6 +52,10 @@ struct DraftSetting {
 /// tokens. The seconds of a level are the mean over the blocks whose level lies within the sequence, because
 /// the last blocks extend beyond its end.
 ///
+/// What a trained drafter drafts depends on where its block begins: a position is known at the level at which
+/// it was drafted or looked at. Every level then takes one of its own latest positions in turn or, until it
+/// has enough, of those of other levels. The theorem does not cover that.
+///
 /// Cost of see(): O(Σ over settings of L). Not thread-safe.
 class Replay {
  public:
@@ -65,10 +69,14 @@ class Replay {
   static constexpr std::size_t longest = 12;
 
   /// `bounds` are those of the reach. The weight of a position decays to 1 / e after `memory` positions.
-  Replay(std::span<const Family> families, std::span<const double> bounds, double memory);
+  /// `by_level`: drafts depend on where their block begins.
+  Replay(std::span<const Family> families, std::span<const double> bounds, double memory,
+         bool by_level = false);
 
-  /// Adds the next position of the sequence. Passes at this position take these times.
-  void see(const DraftedPosition& position, const BlockTimes& times);
+  /// Adds the next position of the sequence. Passes at this position take these times. `level` is the one at
+  /// which the position was drafted, from 1; 0: none. It is read only if drafts depend on where their block
+  /// begins.
+  void see(const DraftedPosition& position, const BlockTimes& times, std::size_t level = 0);
   /// Reduces the total weight of the positions seen so far to this number of positions, if it is larger.
   /// Requires: a position has been seen.
   void limit_weight(double positions);
@@ -98,6 +106,14 @@ class Replay {
   };
   static constexpr std::size_t ages = longest + 1;
   using ByAge = std::array<double, ages>;
+  /// The latest positions of one level, and then those of others.
+  struct History {
+    std::array<DraftedPosition, 8> positions = {};
+    std::size_t own = 0, borrowed = 0;  // number of positions so far
+
+    void add(const DraftedPosition& position, bool is_own);
+    const DraftedPosition& at(std::size_t turn) const { return positions[turn % positions.size()]; }
+  };
 
   void rescale();
   void see(const Family& family, std::size_t first_setting, std::span<Start> starts,
@@ -112,6 +128,8 @@ class Replay {
   std::vector<ByAge> begins_;                    // by setting and place: ρ of the last positions
   std::vector<double> next_;                     // by setting: ρ of the next position
   std::vector<std::array<Start, ages>> starts_;  // by family and place
+  std::vector<History> histories_;               // by level − 1; empty: drafts of all levels are alike
+  std::size_t turn_ = 0;                         // number of positions
   std::size_t begun_ = 0;                        // the place of the last position
   std::size_t seen_ = 0;                         // number of places in use
   double weight_ = 1.0;                          // of the last position; grows instead of decaying the others

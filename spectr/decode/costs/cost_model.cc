@@ -59,8 +59,9 @@ CostCurve CostCurve::shared(std::size_t requests) const {
 Costs Costs::shared(std::size_t requests) const {
   Costs shared{target.shared(requests), {}, select};
   for (const DraftCosts& draft : drafts) {
-    shared.drafts.push_back({draft.passes.shared(requests), draft.alternation / static_cast<double>(requests),
-                             draft.reading, draft.learned});
+    DraftCosts& one = shared.drafts.emplace_back(draft);
+    one.alternation /= static_cast<double>(requests);
+    if (!draft.first) one.passes = draft.passes.shared(requests);
   }
   return shared;
 }
@@ -82,12 +83,15 @@ std::uint64_t Costs::hash() const {
     add_curve(draft.passes);
     add(draft.alternation);
     if (draft.reading) add(*draft.reading);
+    if (draft.first) add(*draft.first);
+    if (draft.block) hash.add(*draft.block);
     for (const auto& learned : draft.learned) {
       if (!learned) continue;
       for (const LearnedPosition& position : *learned) {
         add(position.confidence);
         add(position.merging);
         std::ranges::for_each(position.accepted, add);
+        if (position.level > 0) hash.add(position.level);
       }
     }
   }

@@ -76,6 +76,8 @@ struct LearnedPosition {
   double confidence = 0.0;  ///< the draft model's largest probability, at temperature 1 and without filters
   double merging = 0.0;     ///< the probability that two drafts are equal
   std::array<double, drafts.size()> accepted = {};  ///< P(the token is one of the drafts), by `drafts`
+  /// The level of the block that drafted it, from 1; 0 if drafts do not depend on where their block begins.
+  std::size_t level = 0;
 
   bool operator==(const LearnedPosition&) const = default;
 };
@@ -91,6 +93,11 @@ struct DraftCosts {
   std::optional<double> reading = std::nullopt;
   /// Positions of an earlier completion, by Support: acceptance differs with the distributions.
   std::array<std::optional<std::vector<LearnedPosition>>, support_count> learned = {};
+  /// Trained drafters only, whose drafts depend on where their block begins: seconds of the first pass of a
+  /// block, which also reads the target's states. `passes` are then the later passes, one for each level.
+  std::optional<double> first = std::nullopt;
+  /// Maximum length of drafts if the first pass drafts a whole block.
+  std::optional<std::size_t> block = std::nullopt;
 };
 
 /// The basis of an automatic choice. It is measured once per machine, set of models and number of threads,
@@ -109,8 +116,8 @@ struct Costs {
     return optimal_pays() ? select.optimal : select.several;
   }
 
-  /// Returns the costs per request if `requests` concurrent requests share all passes. Requires: requests ≥
-  /// 1.
+  /// Returns the costs per request if `requests` concurrent requests share all passes except those of trained
+  /// drafters. Requires: requests ≥ 1.
   Costs shared(std::size_t requests) const;
 
   /// Returns a hash that identifies the costs. It is printed with the seed, because both determine the

@@ -17,7 +17,8 @@
 namespace spectr {
 namespace {
 
-constexpr std::size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, AutoParams::max_rows};
+constexpr std::size_t widths[] = {
+    1, 2, 3, 4, 6, 8, 12, 16, 24, AutoParams::max_rows, 48, AutoParams::max_block_rows};
 constexpr std::size_t depth = 64;
 constexpr std::size_t attention_rows = 8;
 
@@ -91,11 +92,15 @@ Result<void> add_attention(CostCurve& passes, const LanguageModel& model, std::s
 }  // namespace
 
 Result<MeasuredCosts> measure_costs(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
-                                    const MeasuringProgress& progress) {
+                                    const MeasuringProgress& progress,
+                                    std::span<const FollowTarget> drafters) {
   std::vector<const LanguageModel*> models = {&target};
   models.insert(models.end(), drafts.begin(), drafts.end());
   std::size_t behind = depth;
+  const std::size_t more = drafters.empty() ? 0 : 1;  // the tree of a drafter has a root above its rows
+  const std::size_t max_rows = drafters.empty() ? AutoParams::max_rows : AutoParams::max_block_rows;
   std::span<const std::size_t> possible = widths;
+  while (possible.back() > max_rows) possible = possible.first(possible.size() - 1);
   for (const LanguageModel* model : models) {
     if (model->context() < 2) {
       return error(
@@ -103,11 +108,11 @@ Result<MeasuredCosts> measure_costs(const LanguageModel& target, std::span<const
           model->name(), model->context());
     }
     behind = std::min(behind, model->context() - 1);
-    while (possible.back() > std::max<std::size_t>(model->vocabulary(), 1))
+    while (possible.size() > 1 && possible.back() + more > model->vocabulary())
       possible = possible.first(possible.size() - 1);
   }
 
-  SPECTR_TRY(MeasuredCosts measured, measure_passes(target, drafts, possible, behind, progress));
+  SPECTR_TRY(MeasuredCosts measured, measure_passes(target, drafts, possible, behind, progress, drafters));
   Costs& costs = measured.costs;
   const std::size_t rows = std::min(attention_rows, possible.back());
   SPECTR_TRY_VOID(add_attention(costs.target, target, rows, behind));

@@ -42,9 +42,16 @@ std::string describe(const Transformer& model) {
 }
 
 /// Returns the key of an entry: the models, the target first, and the machine.
-std::string key_of(const Transformer& target, std::span<const Transformer* const> drafts, int threads) {
+std::string key_of(const Transformer& target, std::span<const Transformer* const> drafts,
+                   const TrainedDrafter* trained, int threads) {
   std::string key = describe(target) + " | ";
   for (const Transformer* draft : drafts) key += describe(*draft) + " | ";
+  if (trained != nullptr) {
+    const DrafterSpec& spec = trained->spec();
+    const std::size_t rows = spec.block ? spec.block->rows : 0;
+    key += fmt::format("{} ({}, {} rows, layout {:016x}) | ", spec.model.name, spec.kind, rows,
+                       layout_of(spec.model));
+  }
   return key + machine(threads);
 }
 
@@ -59,10 +66,19 @@ int seconds_to_measure(const Transformer& target, std::span<const Transformer* c
 
 /// Measures the costs of passes.
 Result<CostEntry> measure(const Transformer& target, std::span<const Transformer* const> drafts,
-                          const CostFileOptions& options) {
+                          const TrainedDrafter* trained, const CostFileOptions& options) {
   options.tell(fmt::format("measuring this machine once, about {} s", seconds_to_measure(target, drafts)));
-  auto measured = measure_costs(target, std::vector<const LanguageModel*>(drafts.begin(), drafts.end()),
-                                [&](double share) { options.progress("measuring", share); });
+  std::vector<FollowTarget> drafters;
+  if (trained != nullptr) {
+    drafters.emplace_back(
+        [trained](Session& followed, std::size_t nodes) -> Result<std::unique_ptr<Session>> {
+          SPECTR_TRY(std::unique_ptr<Session> session, trained->follow(followed, {.nodes = nodes}));
+          return session;
+        });
+  }
+  auto measured = measure_costs(
+      target, std::vector<const LanguageModel*>(drafts.begin(), drafts.end()),
+      [&](double share) { options.progress("measuring", share); }, drafters);
   options.progress("measuring", 1.0);
   if (!measured) return std::unexpected(std::move(measured.error()));
   CostEntry entry{std::move(measured->costs)};
@@ -126,9 +142,10 @@ LoadOptions CostFile::with_slim_drafts(LoadOptions options) const {
 }
 
 Result<void> CostFile::keep(const Transformer& target, std::span<const Transformer* const> drafts,
-                            int threads, const CostCheck& check, std::span<const Learned> learned) const {
-  return file_.change(key_of(target, drafts, threads), [&](std::string_view json) {
-    auto entry = cost_entry(json, drafts.size());
+                            int threads, const CostCheck& check, std::span<const Learned> learned,
+                            const TrainedDrafter* trained) const {
+  return file_.change(key_of(target, drafts, trained, threads), [&](std::string_view json) {
+    auto entry = cost_entry(json, drafts.size() + (trained == nullptr ? 0 : 1));
     if (!entry) return std::string(json);
     if (const auto off = check.off()) {
       options_.tell(
@@ -136,7 +153,7 @@ Result<void> CostFile::keep(const Transformer& target, std::span<const Transform
                       *off, file_.path()));
       entry->off = *off;
     }
-    for (std::size_t i = 0; i < std::min(learned.size(), drafts.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(learned.size(), entry->costs.drafts.size()); ++i) {
       const auto& [support, seen, positions] = learned[i];
       auto& known = entry->costs.drafts[i].learned[static_cast<std::size_t>(support)];
       if (seen >= positions_to_learn && !known) known = positions;
@@ -146,23 +163,24 @@ Result<void> CostFile::keep(const Transformer& target, std::span<const Transform
 }
 
 Result<std::shared_ptr<const Costs>> CostFile::costs(const Transformer& target,
-                                                     std::span<const Transformer* const> drafts,
-                                                     int threads) const {
-  const std::string key = key_of(target, drafts, threads);
+                                                     std::span<const Transformer* const> drafts, int threads,
+                                                     const TrainedDrafter* trained) const {
+  const std::string key = key_of(target, drafts, trained, threads);
+  const std::size_t models = drafts.size() + (trained == nullptr ? 0 : 1);
   // Measure costs again if passes took another time, or if another build has written them to the default
   // file.
   const auto holds = [&](std::string_view json) -> Result<bool> {
-    const auto entry = cost_entry(json, drafts.size());
+    const auto entry = cost_entry(json, models);
     if (!entry && file_.named())
       return error("{}: the entry '{}' does not hold the costs of these models", file_.path(), key);
     return entry && !entry->off;
   };
   const auto measured = [&]() -> Result<std::string> {
-    SPECTR_TRY(const CostEntry entry, measure(target, drafts, options_));
+    SPECTR_TRY(const CostEntry entry, measure(target, drafts, trained, options_));
     return json_of(entry);
   };
   SPECTR_TRY(const auto found, file_.entry(key, holds, measured));
-  auto entry = cost_entry(found.json, drafts.size());
+  auto entry = cost_entry(found.json, models);
   SPECTR_CHECK(entry.has_value());
   if (entry->disturbed) {
     options_.tell(fmt::format(

@@ -34,11 +34,13 @@ class CostFile {
  public:
   explicit CostFile(CostFileOptions options = {});
 
-  /// Returns the costs of a request that is decoded alone. Fails if a named file has another format or cannot
+  /// Returns the costs of a request that is decoded alone: those of a trained drafter, if there is one, come
+  /// after those of the draft models. Fails if a named file has another format or cannot
   /// be written, or if the models cannot be measured. The default file is replaced instead; if it cannot be
   /// written, the costs hold for this run only. Both cases are reported.
   Result<std::shared_ptr<const Costs>> costs(const Transformer& target,
-                                             std::span<const Transformer* const> drafts, int threads) const;
+                                             std::span<const Transformer* const> drafts, int threads,
+                                             const TrainedDrafter* trained = nullptr) const;
 
   /// Returns how to reduce a draft model for a target. Keeps the result of a trial, which takes seconds and
   /// also returns its model. Small models are not reduced. Fails as costs(), or if the draft cannot be
@@ -56,7 +58,8 @@ class CostFile {
   /// values are not replaced, so that equal seeds give equal completions from then on. Fails if a named file
   /// cannot be written.
   Result<void> keep(const Transformer& target, std::span<const Transformer* const> drafts, int threads,
-                    const CostCheck& check, std::span<const Learned> learned) const;
+                    const CostCheck& check, std::span<const Learned> learned,
+                    const TrainedDrafter* trained = nullptr) const;
 
  private:
   static constexpr std::size_t positions_to_learn = 16;

@@ -68,8 +68,9 @@ decltype(DraftCosts::learned) learned_from(const Json& draft) {
       LearnedPosition& position = positions.emplace_back();
       position.confidence = probability_from(read.at(0));
       position.merging = probability_from(read.at(1));
-      for (std::size_t k = 0; k < position.accepted.size(); ++k)
-        position.accepted[k] = probability_from(read.at(2 + k));
+      const std::size_t numbers = position.accepted.size();
+      for (std::size_t k = 0; k < numbers; ++k) position.accepted[k] = probability_from(read.at(2 + k));
+      if (read.size() > 2 + numbers) position.level = count_from(read.at(2 + numbers));
     }
     if (positions.empty()) throw std::out_of_range("learned");
   }
@@ -96,6 +97,8 @@ std::string json_of(const CostEntry& entry) {
     drafts.push_back(to_json(draft.passes));
     drafts.back()["alternation"] = draft.alternation;
     if (draft.reading) drafts.back()["reading"] = *draft.reading;
+    if (draft.first) drafts.back()["first"] = *draft.first;
+    if (draft.block) drafts.back()["block"] = *draft.block;
     for (std::size_t i = 0; i < support_count; ++i) {
       const auto& learned = draft.learned[i];
       if (!learned) continue;
@@ -103,6 +106,7 @@ std::string json_of(const CostEntry& entry) {
       for (const LearnedPosition& position : *learned) {
         positions.push_back({position.confidence, position.merging});
         for (const double accepted : position.accepted) positions.back().push_back(accepted);
+        if (position.level > 0) positions.back().push_back(position.level);
       }
       drafts.back()["learned"][support_names[i]] = std::move(positions);
     }
@@ -129,6 +133,10 @@ std::optional<CostEntry> cost_entry(std::string_view json, std::size_t draft_mod
     for (const Json& draft : entry.at("drafts")) {
       drafts.push_back({curve_from(draft), seconds_from(draft.at("alternation")),
                         seconds_from(draft.at("reading")), learned_from(draft)});
+      if (draft.contains("first")) drafts.back().first = seconds_from(draft.at("first"));
+      if (!draft.contains("block")) continue;
+      drafts.back().block = count_from(draft.at("block"));
+      if (*drafts.back().block == 0) throw std::out_of_range("block");
     }
     if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");

@@ -58,10 +58,11 @@ double count_survivors(const TicketLayout& tickets, std::size_t y, std::size_t k
 
 }  // namespace
 
-Survivors survivors(std::span<const double> p, std::span<const double> q, std::size_t y) {
-  SPECTR_CHECK(y < q.size());
+Survivors survivors(std::span<const double> p, std::span<const double> q, std::size_t y,
+                    std::size_t max_drafts) {
+  SPECTR_CHECK(y < q.size() && max_drafts <= Survivors::max_drafts);
   Survivors survivors;
-  for (std::size_t k = 1; k <= Survivors::max_drafts; ++k) {
+  for (std::size_t k = 1; k <= max_drafts; ++k) {
     const double returned = count_survivors(lay_tickets(p, q, k), y, k, survivors);
     for (std::size_t n = 1; n <= k && returned > 0.0; ++n) survivors(k, n) /= returned;
   }

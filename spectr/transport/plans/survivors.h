@@ -10,7 +10,7 @@ namespace spectr {
 /// drafts that equal the token that the optimal plan returned; a walk continues below them.
 class Survivors {
  public:
-  static constexpr std::size_t max_drafts = 8;
+  static constexpr std::size_t max_drafts = 16;
 
   /// Returns P(n of k drafts equal the token | the plan returned the token). Requires: 1 ≤ n ≤ k ≤
   /// max_drafts.
@@ -42,8 +42,9 @@ class Survivors {
 /// In the first case n of them lie in y's pieces, the highest in (a, b], and the others lie below it. In the
 /// second case all lie below the cut, and the residual token is y.
 ///
-/// p and q are given by index, each with sum 1 up to rounding. If q[y] = 0, all probabilities are 0. Cost: a
-/// ticket layout for each k up to K = max_drafts, O(K V log V).
-Survivors survivors(std::span<const double> p, std::span<const double> q, std::size_t y);
+/// p and q are given by index, each with sum 1 up to rounding. If q[y] = 0, all probabilities are 0. Numbers
+/// of drafts above K = `max_drafts` are left out. Cost: a ticket layout for each k up to K, O(K V log V).
+Survivors survivors(std::span<const double> p, std::span<const double> q, std::size_t y,
+                    std::size_t max_drafts = Survivors::max_drafts);
 
 }  // namespace spectr

@@ -1,6 +1,7 @@
 #include "apps/cli/commands/serve/serve_flags.h"
 
 #include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/spec_type.h"
 #include "apps/server/origin.h"
 
 namespace spectr::cli {
@@ -179,6 +180,7 @@ void ServeFlags::add(CLI::App& command) {
   method.add(command);
   method.add_cost_file(command);
   model.add_suffix_corpus(command);
+  add_spec_type(command, model.spec_types);
   chat_template.add(command);
   embeddings.add_serving(command);
   command.add_option("--models-dir", models_folder, "serve the models of this folder, which requests name")

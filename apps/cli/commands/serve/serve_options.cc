@@ -8,8 +8,9 @@
 #include "apps/cli/commands/serve/serve_flags.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/spec_type.h"
 #include "apps/cli/report/progress.h"
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 #include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
@@ -39,6 +40,8 @@ server::LogFormat ServeFlags::log_as() const {
 server::ServiceOptions service_options(ServeFlags& flags) {
   server::ServiceOptions options;
   flags.model.choose_bundled();
+  const bool embeds = flags.embeddings.embeds || flags.embeddings.ranks;
+  choose_speculation(flags.model, flags.method, !embeds);  // one or the other reads the target's states
   const CostFile costs({.path = flags.method.cost_file,
                         .tell = [](const std::string& line) { spdlog::info("{}", line); },
                         .progress = measuring_bar(),
@@ -47,13 +50,13 @@ server::ServiceOptions service_options(ServeFlags& flags) {
                       flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
                       flags.method.request,
                       flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
-  const MethodRule& rule = flags.method.rule(flags.model.drafts.size(), !flags.model.has_trained_drafter());
+  const MethodRule& rule = flags.method.rule(flags.model.drafts.size());
   check_method(flags.method, rule, flags.model.drafts.size());
   EngineOptions& engine = options.engine;
   engine = engine_options(flags.model, rule, costs);
   engine.models.drafts = flags.model.model_options().drafts;  // requests may select them
   engine.models.chat = flags.chat_template.read();
-  engine.models.load.embeds = flags.embeddings.embeds || flags.embeddings.ranks;
+  engine.models.load.embeds = embeds;
   options.embeddings = flags.embeddings.options();
   engine.measures_on_demand = false;  // it would disturb other requests
   engine.slots = {

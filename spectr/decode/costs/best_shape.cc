@@ -1,4 +1,4 @@
-#include "spectr/decode/auto/best_shape.h"
+#include "spectr/decode/costs/best_shape.h"
 
 #include <algorithm>
 #include <limits>
@@ -22,11 +22,11 @@ bool is_chain(const MethodRule& method) {
   return decoder && decoder->shape().drafts == 1;
 }
 
-/// Returns the largest K that the request's plan supports.
-std::size_t max_drafts(const MethodRule& method, const MethodRequest& request) {
+/// Returns the largest K that the request's plan supports, at most `limit`.
+std::size_t max_drafts(const MethodRule& method, const MethodRequest& request, std::size_t limit) {
   const auto plan = find_plan(request.others.plan.value_or(std::string(method.plan)));
   const std::size_t max = plan ? (*plan)->max_drafts : 0;
-  return max == 0 ? AutoParams::drafts.back() : max;
+  return max == 0 ? limit : max;
 }
 
 /// Returns true if the trunk is also chosen automatically.
@@ -49,24 +49,22 @@ DraftShape best_shape(const Costs& costs, Support support, const OpenShape& open
   const AutoParams params;
   const Forecast forecast(costs, params, support, depth, left, RegretBudget(params));
   const DraftCosts& draft = costs.drafts.front();
-  const auto& learned = draft.learned[static_cast<std::size_t>(support)];
-  const BlockTimes times = forecast.times_of(draft);
+  const ShapeLimits limits = limits_of(draft);
 
   const std::size_t widest = forecast.sequences_differ() ? open.max_drafts : 1;
-  const std::size_t longest = std::min(open.length.value_or(AutoParams::max_length), AutoParams::max_length);
+  const std::size_t longest = std::min(open.length.value_or(limits.length), limits.length);
   std::vector<Replay::Family> families;
   for (std::size_t K = open.drafts.value_or(1); K <= open.drafts.value_or(widest); ++K) {
     for (std::size_t trunk = 0; trunk < (open.with_trunks && K > 1 ? longest : 1); ++trunk)
       families.push_back({K, trunk, longest});
   }
   const double never[] = {0.0};
-  Replay replay(families, never, params.memory);
-  for (const LearnedPosition& position : learned ? *learned : guessed_positions())
-    replay.see(position_of(position), times);
+  Replay replay(families, never, params.memory, draft.first.has_value());
+  forecast.begin(replay, draft);
 
   const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-  const std::size_t max_rows = std::min(open.max_rows.value_or(unlimited),
-                                        open.drafts || open.length ? unlimited : AutoParams::max_rows);
+  const std::size_t max_rows =
+      std::min(open.max_rows.value_or(unlimited), open.drafts || open.length ? unlimited : limits.rows);
   DraftShape best = {open.drafts.value_or(1), open.length.value_or(1)};
   if (open.with_trunks && best.drafts > 1) best.trunk = best.length - 1;
   double best_rate = 0.0;
@@ -103,7 +101,7 @@ MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& r
   if (costs != nullptr && costs->drafts.size() == 1 && leaves_shape_open(method, request)) {
     OpenShape open = {.drafts = is_chain(method) ? std::optional<std::size_t>(1) : request.drafts,
                       .length = request.length,
-                      .max_drafts = max_drafts(method, request),
+                      .max_drafts = max_drafts(method, request, limits_of(costs->drafts.front()).drafts),
                       .max_rows = max_nodes,
                       .with_trunks = opens_trunk(method, request)};
     const DraftShape best = best_shape(*costs, support_of(warp, vocabulary), open);
