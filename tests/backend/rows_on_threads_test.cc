@@ -21,6 +21,7 @@ namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
+using test::value_of;
 
 TEST(Rows, AreProcessedOnce) {
   constexpr std::size_t counts[] = {0, 1, 2, 15, 16, 33, 257};
