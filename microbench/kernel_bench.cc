@@ -147,7 +147,7 @@ void register_activations() {
   } forms[] = {{"integers", {.rows = 8, .corrections = 2, .factor = -8}},           // Q4_0
                {"floats", {.rows = 8, .corrections = 2, .factor = 0}},              // Q4_K
                {"four_corrections", {.rows = 8, .corrections = 4, .factor = -32}},  // Q6_K
-               {"halves_apart", {.rows = 8, .corrections = 0, .factor = 0, .lines = halves_apart}}};
+               {"separate_halves", {.rows = 8, .corrections = 0, .factor = 0, .lines = separate_halves}}};
   for (const auto& [name, block] : forms) {
     for (const std::size_t cols : {2048, 5632}) {
       const std::string whole = "quantize_row/" + std::string(name) + "/8x" + std::to_string(cols);

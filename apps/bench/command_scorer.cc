@@ -1,8 +1,3 @@
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -15,8 +10,7 @@
 
 #include "apps/bench/scores.h"
 #include "apps/support/json.h"
-
-extern char** environ;
+#include "spectr/base/os/process.h"
 
 namespace spectr::bench {
 namespace {
@@ -37,26 +31,6 @@ std::string lines_of(std::span<const Answered> all) {
              "\n";
   }
   return lines;
-}
-
-/// Runs a command with these files as its standard input and output. Returns its exit status, or an error if
-/// it cannot be started.
-Result<int> run(const std::string& command, int in, int out) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  std::string shell = "sh", option = "-c", script = command;
-  std::array<char*, 4> arguments = {shell.data(), option.data(), script.data(), nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, "/bin/sh", &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) return error("{}", std::strerror(failed));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return error("{}", std::strerror(errno));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::string contents_of(std::FILE* file) {
@@ -96,8 +70,8 @@ Scorer command_scorer(std::string command) {
     if (std::fwrite(lines.data(), 1, lines.size(), in.get()) != lines.size() || std::fflush(in.get()) != 0)
       return fails(std::strerror(errno));
     std::rewind(in.get());
-    const auto status = run(command, fileno(in.get()), fileno(out.get()));
-    if (!status) return fails(status.error().message);
+    const auto status = run_process({"sh", "-c", command}, {.input = in.get(), .output = out.get()});
+    if (!status) return fails(status.error().message());
     if (*status != 0) return fails(fmt::format("exit status {}", *status));
     auto numbers = numbers_of(contents_of(out.get()));
     if (!numbers) return fails(numbers.error().message);

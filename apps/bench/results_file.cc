@@ -1,8 +1,6 @@
 #include "apps/bench/results_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,25 +9,20 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "spectr/base/hash.h"
+#include "spectr/base/os/files.h"
 
 namespace spectr::bench {
 namespace {
 
 /// Appends text and syncs it to disk.
-bool append(const std::filesystem::path& path, std::string_view text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  bool written = true;
-  while (written && !text.empty()) {
-    const ssize_t n = ::write(file, text.data(), text.size());
-    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
-    written = n > 0 || errno == EINTR;
-  }
-  written = written && ::fsync(file) == 0;
-  return ::close(file) == 0 && written;
+Result<void> append(const std::filesystem::path& path, std::string_view text) {
+  const std::error_code failed = write_file(path, text, {.syncs = true});
+  if (failed) return error("{}: cannot be written: {}", path.string(), failed.message());
+  return {};
 }
 
 /// Hashes 64 samples of 4 KiB, evenly spaced from the beginning to the end of the file.
@@ -72,7 +65,7 @@ Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   ResultsFile file(std::move(path));
   const std::string name = file.path_.string();
   // Fail on an unwritable file now rather than after the first measurement.
-  if (!append(file.path_, "")) return error("{}: cannot be written: {}", name, std::strerror(errno));
+  SPECTR_TRY_VOID(append(file.path_, ""));
   std::ifstream in(file.path_, std::ios::binary);
   if (!in) return error("{}: {}", name, std::strerror(errno));
   std::string line;
@@ -93,8 +86,7 @@ Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   std::error_code failed;
   std::filesystem::resize_file(file.path_, complete, failed);
   if (failed) return error("{}: cannot be written: {}", name, failed.message());
-  if (lacks_line_break && !append(file.path_, "\n"))
-    return error("{}: cannot be written: {}", name, std::strerror(errno));
+  if (lacks_line_break) SPECTR_TRY_VOID(append(file.path_, "\n"));
   return file;
 }
 
@@ -105,7 +97,7 @@ std::optional<Json> ResultsFile::find(const Json& key) const {
 
 Result<void> ResultsFile::add(const Json& key, const Json& row) {
   const std::string line = text_of(Json{{"key", key}, {"row", row}}) + "\n";
-  if (!append(path_, line)) return error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+  SPECTR_TRY_VOID(append(path_, line));
   rows_[text_of(key)] = row;
   return {};
 }

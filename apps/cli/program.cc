@@ -1,7 +1,6 @@
 #include "apps/cli/program.h"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include "apps/cli/flags/help.h"
 #include "apps/cli/flags/hints.h"
 #include "apps/cli/shortened_files.h"
+#include "spectr/base/os/terminal.h"
 #include "spectr/base/version.h"
 
 namespace spectr::cli {
@@ -26,7 +26,7 @@ namespace {
 void ignore_stderr_errors() {
 #ifdef __GLIBC__
   const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, bytes, size);
+    write_to_stderr({bytes, size});
     return static_cast<ssize_t>(size);
   };
   std::FILE* const stream = fopencookie(nullptr, "w", {nullptr, write, nullptr, nullptr});

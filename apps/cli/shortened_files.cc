@@ -4,17 +4,13 @@
 
 #include <atomic>
 #include <csignal>
-#include <string_view>
 
 #include "apps/cli/failure.h"
+#include "spectr/base/os/terminal.h"
 #include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
 namespace {
-
-void say(std::string_view text) {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-}
 
 /// Signal handler; calls only async-signal-safe functions.
 void end(int signal, siginfo_t* info, void* /*context*/) {
@@ -27,9 +23,9 @@ void end(int signal, siginfo_t* info, void* /*context*/) {
   if (told.exchange(true)) {
     for (;;) ::pause();  // another thread is already reporting it
   }
-  say("spectr: error: ");
-  say(path);
-  say(": has become shorter while it was read\n");
+  write_to_stderr("spectr: error: ");
+  write_to_stderr(path);
+  write_to_stderr(": has become shorter while it was read\n");
   ::_exit(static_cast<int>(Status::usage));
 }
 

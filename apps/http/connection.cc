@@ -143,8 +143,8 @@ void Connection::begin_answer() {
   encoder_ = std::make_unique<Encoder>(client, std::move(fields));
   state_ = State::answering;
   last_sent_ = Clock::now();
-  question_ = loop_.limits.question;
-  arm(loop_.limits.look);
+  probe_interval_ = loop_.limits.probe_delay;
+  arm(loop_.limits.poll_interval);
 }
 
 void Connection::refuse(Response answer) {
@@ -184,7 +184,7 @@ void Connection::answered(Answer answer) {
   reader_->request().body = {};
   if (auto* reply = std::get_if<std::unique_ptr<Reply>>(&answer)) {
     reply_ = std::move(*reply);
-    news_ = true;
+    advance_due_ = true;
     return advance();
   }
   encoder_->send(std::get<Response>(std::move(answer)));
@@ -193,14 +193,14 @@ void Connection::answered(Answer answer) {
 
 void Connection::woken() {
   if (state_ != State::answering) return;
-  news_ = true;
+  advance_due_ = true;
   advance();
 }
 
 /// Runs only after the client has taken the previous output, so a slow client slows its stream down.
 void Connection::advance() {
-  if (!news_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
-  news_ = false;
+  if (!advance_due_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
+  advance_due_ = false;
   advancing_ = true;
   loop_.work([self = shared_from_this(), reply = reply_]() mutable {
     bool failed = false;
@@ -228,7 +228,7 @@ void Connection::advanced(bool failed) {
 void Connection::answer_done() {
   note(true);
   reply_.reset();
-  news_ = false;
+  advance_due_ = false;
   sending_ = {};
   last_ = last_ || encoder_->closes();
   next_request();
@@ -245,7 +245,7 @@ void Connection::note(bool complete) {
 void Connection::leave() {
   if (reading_) return close();  // a read is pending, so there is no unread input
   state_ = State::leaving;
-  arm(loop_.limits.farewell);
+  arm(loop_.limits.linger);
   channel_->finish([self = shared_from_this()](std::error_code, std::size_t) { self->close(); });
 }
 
@@ -298,30 +298,30 @@ void Connection::expired() {
     case State::body:
       return refuse(loop_.handler.failure(408, "the request took too long to come"));
     case State::answering:
-      return look_after_client();
+      return poll_client();
     default:
       return close();
   }
 }
 
-void Connection::look_after_client() {
+void Connection::poll_client() {
   const auto now = Clock::now();
   const Peer peer = channel_->peer();
   if (peer == Peer::gone || (writing_ && now >= std::min(stalled_, too_slow_))) return close();
   if (!writing_ && !advancing_) {
-    const auto patience = peer == Peer::silent ? question_ : loop_.limits.sign_of_life;
+    const auto patience = peer == Peer::silent ? probe_interval_ : loop_.limits.keepalive_interval;
     // A client that still sends is waiting; only a stream needs keepalives for it.
     const bool asks = peer == Peer::silent || encoder_->begun();
     if (asks && now - last_sent_ >= patience) {
       if (peer == Peer::silent)
-        question_ = std::min<Clock::duration>(2 * question_, loop_.limits.sign_of_life);
+        probe_interval_ = std::min<Clock::duration>(2 * probe_interval_, loop_.limits.keepalive_interval);
       last_sent_ = now;
-      if (std::string sign = encoder_->sign_of_life(); !sign.empty()) send(std::move(sign));
+      if (std::string bytes = encoder_->keepalive(); !bytes.empty()) send(std::move(bytes));
     }
   }
   if (state_ != State::answering) return;
-  arm(loop_.limits.look);
-  news_ = true;
+  arm(loop_.limits.poll_interval);
+  advance_due_ = true;
   advance();
 }
 

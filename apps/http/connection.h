@@ -76,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Timeouts.
   void arm(Clock::duration after);
   void expired();
-  void look_after_client();
+  void poll_client();
 
   Loop& loop_;
   std::unique_ptr<Channel> channel_;
@@ -96,14 +96,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Reply> reply_;
   bool handling_ = false;
   bool advancing_ = false;
-  bool news_ = false;  // advance() is due
+  bool advance_due_ = false;
 
   std::string sending_, unsent_;
   std::size_t sent_ = 0;  // bytes of sending_ that have been written
   bool writing_ = false;
   Clock::time_point stalled_, too_slow_;  // deadlines of the current write
   Clock::time_point last_sent_;
-  Clock::duration question_{};  // time until the next probe of a silent client
+  Clock::duration probe_interval_{};  // time until the next probe of a silent client
 };
 
 }  // namespace spectr::http

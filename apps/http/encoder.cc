@@ -5,7 +5,7 @@
 
 namespace spectr::http {
 
-void Encoder::tell_head(Response& head, std::optional<std::size_t> length) {
+void Encoder::encode_head(Response& head, std::optional<std::size_t> length) {
   SPECTR_CHECK(!begun());
   status_ = head.status;
   for (auto& [name, value] : head.notes) note(name, std::move(value));
@@ -17,13 +17,13 @@ void Encoder::tell_head(Response& head, std::optional<std::size_t> length) {
 }
 
 void Encoder::send(Response whole) {
-  tell_head(whole, whole.body.size());
+  encode_head(whole, whole.body.size());
   ended_ = true;
   if (!client_.wants_head_only) bytes_ += whole.body;
 }
 
 void Encoder::begin(Response head, std::string filler) {
-  tell_head(head, std::nullopt);
+  encode_head(head, std::nullopt);
   filler_ = std::move(filler);
 }
 
@@ -43,7 +43,7 @@ void Encoder::end() {
   if (!client_.http10 && !client_.wants_head_only) bytes_ += last_chunk;
 }
 
-std::string Encoder::sign_of_life() const {
+std::string Encoder::keepalive() const {
   if (ended_ || client_.wants_head_only) return {};
   if (!begun()) return client_.http10 ? std::string() : std::string(interim_response);
   if (filler_.empty()) return {};

@@ -31,7 +31,7 @@ class Encoder final : public Sink {
   /// Returns the encoded bytes that have not been taken yet.
   std::string take() { return std::exchange(bytes_, {}); }
   /// Returns a keepalive for the current state of the answer; empty if there is none.
-  std::string sign_of_life() const;
+  std::string keepalive() const;
   bool begun() const { return status_ != 0; }
   bool ended() const { return ended_; }
   /// Returns true if the connection must be closed after the answer.
@@ -40,7 +40,7 @@ class Encoder final : public Sink {
   Notes take_notes() { return std::exchange(notes_, {}); }
 
  private:
-  void tell_head(Response& head, std::optional<std::size_t> length);
+  void encode_head(Response& head, std::optional<std::size_t> length);
 
   Client client_;
   Headers fields_;

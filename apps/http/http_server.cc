@@ -31,7 +31,7 @@ constexpr int backlog = 512;
 constexpr std::chrono::milliseconds after_failure{10};  // wait after a failed accept
 constexpr std::size_t own_files = 64;                   // file descriptors reserved for other uses
 
-std::size_t most_connections() {
+std::size_t max_connections() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 256;
   return std::clamp<std::size_t>(files.rlim_cur, 2 * own_files, 16384 + own_files) - own_files;
@@ -148,8 +148,8 @@ class HttpServer::Impl {
   }
 
   void take(tcp::socket socket) {
-    if (connections_.size() >= most_) make_room();
-    if (connections_.size() >= most_) return;  // all connections are busy
+    if (connections_.size() >= max_connections_) make_room();
+    if (connections_.size() >= max_connections_) return;  // all connections are busy
     Code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
@@ -198,7 +198,7 @@ class HttpServer::Impl {
   std::unique_ptr<Tls> tls_;
   tcp::acceptor acceptor_{loop_.context};
   asio::steady_timer again_{loop_.context};
-  const std::size_t most_ = most_connections();
+  const std::size_t max_connections_ = max_connections();
   std::map<Connection*, std::shared_ptr<Connection>> connections_;
   int port_ = 0;
 

@@ -18,7 +18,7 @@ using Code = beast::error_code;
 
 /// Minimum number of bytes at the end of a chunked body: the last chunk. Boost 1.74 must receive them
 /// in one piece.
-constexpr std::size_t shortest_rest = std::string_view("0\r\n\r\n").size();
+constexpr std::size_t min_chunked_end = std::string_view("0\r\n\r\n").size();
 
 std::string text_of(beast::string_view view) {
   return {view.data(), view.size()};
@@ -117,7 +117,7 @@ bool RequestReader::expects_continue() const {
 
 RequestReader::Progress RequestReader::take(std::string& bytes) {
   if (failure_.status != 0) return Progress::failed;
-  return head_told_ ? take_body(bytes) : take_head(bytes);
+  return head_returned_ ? take_body(bytes) : take_head(bytes);
 }
 
 RequestReader::Progress RequestReader::take_head(std::string& bytes) {
@@ -151,13 +151,13 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
   const bool encoded = request.headers.has("Transfer-Encoding");
   if (encoded && (http10() || !same_name(request.headers.get("Transfer-Encoding"), "chunked")))
     return fail(400, "the Transfer-Encoding must be chunked");
-  head_told_ = true;
+  head_returned_ = true;
   return Progress::head;
 }
 
 RequestReader::Progress RequestReader::take_body(std::string& bytes) {
   while (!parser_->is_done()) {
-    if (bytes.size() < (chunked() ? shortest_rest : 1)) return Progress::more;
+    if (bytes.size() < (chunked() ? min_chunked_end : 1)) return Progress::more;
     Code code;
     parser_->eat(bytes, code);
     if (code == error::body_limit) {

@@ -54,7 +54,7 @@ class RequestReader {
   Limits limits_;
   std::unique_ptr<Parser> parser_;
   bool begun_ = false;
-  bool head_told_ = false;
+  bool head_returned_ = false;
   Failure failure_{};
 };
 

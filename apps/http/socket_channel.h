@@ -20,10 +20,10 @@ class SocketChannel : public Channel {
   explicit SocketChannel(Arguments&&... arguments) : stream_(std::forward<Arguments>(arguments)...) {}
 
   void read(std::span<char> to, Done done) override {
-    stream_.async_read_some(boost::asio::buffer(to.data(), to.size()), told(std::move(done)));
+    stream_.async_read_some(boost::asio::buffer(to.data(), to.size()), handler_of(std::move(done)));
   }
   void write(std::string_view from, Done done) override {
-    stream_.async_write_some(boost::asio::buffer(from.data(), from.size()), told(std::move(done)));
+    stream_.async_write_some(boost::asio::buffer(from.data(), from.size()), handler_of(std::move(done)));
   }
   void close() override {
     boost::system::error_code ignored;
@@ -37,7 +37,7 @@ class SocketChannel : public Channel {
   }
 
  protected:
-  static auto told(Done done) {
+  static auto handler_of(Done done) {
     return [done = std::move(done)](const boost::system::error_code& code, std::size_t size) {
       done(code, size);
     };

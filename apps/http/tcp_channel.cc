@@ -8,7 +8,7 @@
 namespace spectr::http {
 namespace {
 
-constexpr std::size_t most_unwanted = 4 << 20;  // maximum input discarded after the last answer
+constexpr std::size_t max_unwanted = 4 << 20;  // maximum input discarded after the last answer
 
 class TcpChannel final : public SocketChannel<boost::asio::ip::tcp::socket> {
  public:
@@ -20,7 +20,7 @@ class TcpChannel final : public SocketChannel<boost::asio::ip::tcp::socket> {
   void finish(Done done) override {
     boost::system::error_code ignored;
     socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
-    drain(most_unwanted, std::move(done));
+    drain(max_unwanted, std::move(done));
   }
 
  private:

@@ -1,15 +1,14 @@
 #include "apps/plot/gnuplot.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <system_error>
+
+#include "spectr/base/os/process.h"
 
 namespace spectr::plot {
 namespace {
@@ -43,23 +42,12 @@ Result<void> run_gnuplot(std::string_view script) {
   }
   std::rewind(in.get());
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDERR_FILENO);
-  char name[] = "gnuplot";
-  char* const arguments[] = {name, nullptr};
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, name, &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed == ENOENT) {
+  const auto status = run_process({"gnuplot"}, {.input = in.get(), .output = out.get(), .error = out.get()});
+  if (!status && status.error() == std::errc::no_such_file_or_directory) {
     return error("gnuplot is not installed, so there is no picture: apt-get install gnuplot-nox");
   }
-  if (failed != 0) return error("gnuplot cannot be started: {}", std::strerror(failed));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return error("gnuplot: {}", first_line(out.get()));
+  if (!status) return error("gnuplot cannot be started: {}", status.error().message());
+  if (*status != 0) return error("gnuplot: {}", first_line(out.get()));
   return {};
 }
 

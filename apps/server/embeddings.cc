@@ -139,14 +139,14 @@ Json token_usage(std::size_t tokens) {
 }
 
 Json openai_embedding(const std::vector<float>& vector, std::size_t index, bool base64) {
-  Json told = {{"object", "embedding"}, {"index", index}};
+  Json entry = {{"object", "embedding"}, {"index", index}};
   if (base64) {
-    told["embedding"] = base64_of(vector);
-    told["encoding_format"] = "base64";
+    entry["embedding"] = base64_of(vector);
+    entry["encoding_format"] = "base64";
   } else {
-    told["embedding"] = vector;
+    entry["embedding"] = vector;
   }
-  return told;
+  return entry;
 }
 
 Json answer(const ModelRequest& asked, bool native) {

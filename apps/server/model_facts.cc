@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -72,13 +72,13 @@ Json metadata_json(const GgufValue& value) {
 }  // namespace
 
 std::string timestamp_of(SystemTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time - seconds).count();
-  const std::time_t whole = std::chrono::system_clock::to_time_t(seconds);
-  std::tm parts{};
-  gmtime_r(&whole, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros);
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time_of_day(std::chrono::floor<std::chrono::microseconds>(time - day));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time_of_day.hours().count(), time_of_day.minutes().count(),
+                     time_of_day.seconds().count(), time_of_day.subseconds().count());
 }
 
 Json listing_of(const std::filesystem::path& path) {

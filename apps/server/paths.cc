@@ -30,17 +30,17 @@ bool has(std::string_view methods, std::string_view method) {
 }  // namespace
 
 void Paths::add(std::string path, std::string_view methods, Handle handle) {
-  places_.emplace(std::move(path), Place{methods, std::move(handle)});
+  endpoints_.emplace(std::move(path), Endpoint{methods, std::move(handle)});
 }
 
 const Handle& Paths::find(const http::Request& request) const {
   const auto found =
-      std::ranges::find_if(places_, [&](const auto& entry) { return is_at(request.path, entry.first); });
-  if (found == places_.end()) throw ApiError::not_found("there is no " + escape(request.path, max_path));
-  const Place& place = found->second;
-  if (!has(place.methods, request.method))
-    throw ApiError::wrong_method(request.method, request.path, place.methods);
-  return place.handle;
+      std::ranges::find_if(endpoints_, [&](const auto& entry) { return is_at(request.path, entry.first); });
+  if (found == endpoints_.end()) throw ApiError::not_found("there is no " + escape(request.path, max_path));
+  const Endpoint& endpoint = found->second;
+  if (!has(endpoint.methods, request.method))
+    throw ApiError::wrong_method(request.method, request.path, endpoint.methods);
+  return endpoint.handle;
 }
 
 }  // namespace spectr::server

@@ -23,11 +23,11 @@ class Paths {
   const Handle& find(const http::Request& request) const;
 
  private:
-  struct Place {
+  struct Endpoint {
     std::string_view methods;
     Handle handle;
   };
-  std::map<std::string, Place> places_;
+  std::map<std::string, Endpoint> endpoints_;
 };
 
 }  // namespace spectr::server

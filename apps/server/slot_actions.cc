@@ -62,11 +62,11 @@ Json slot_action(Service& service, const http::Request& request) {
   Stopwatch watch;
   const auto [tokens, bytes] = value(saves ? slots.save(slot, file) : slots.restore(slot, file));
   const double ms = 1e3 * watch.lap();
-  Json told = {{"id_slot", slot}, {"filename", name}};
-  told[saves ? "n_saved" : "n_restored"] = tokens;
-  told[saves ? "n_written" : "n_read"] = bytes;
-  told["timings"] = {{saves ? "save_ms" : "restore_ms", ms}};
-  return told;
+  Json answer = {{"id_slot", slot}, {"filename", name}};
+  answer[saves ? "n_saved" : "n_restored"] = tokens;
+  answer[saves ? "n_written" : "n_read"] = bytes;
+  answer["timings"] = {{saves ? "save_ms" : "restore_ms", ms}};
+  return answer;
 }
 
 }  // namespace spectr::server

@@ -14,11 +14,11 @@ namespace spectr {
 /// name of a choice.
 inline Json json_of(const MethodSetting& setting, const MethodOptions& options) {
   return std::visit(
-      [&]<class Place>(const Place& place) -> Json {
-        if constexpr (std::is_same_v<Place, MethodSetting::Choice>) {
-          return std::string(place.words[place.get(options)]);
+      [&]<class Member>(const Member& member) -> Json {
+        if constexpr (std::is_same_v<Member, MethodSetting::Choice>) {
+          return std::string(member.words[member.get(options)]);
         } else {
-          return options.*place;
+          return options.*member;
         }
       },
       setting.place);

@@ -87,15 +87,15 @@ Result<double> any_rules_off(const MarkovPair& pair, std::size_t rules, std::mt1
 
 /// The extreme values over the rows of a table that the claims bound.
 struct Extremes {
-  double least_unbiased = std::numeric_limits<double>::infinity();  // rejections of unbiased rules / bound
-  double least_biased = std::numeric_limits<double>::infinity();    // bias of rules that reject less
-  double least_sum = std::numeric_limits<double>::infinity();       // (rejections + bias) / Σ TV of the text
+  double min_unbiased = std::numeric_limits<double>::infinity();  // rejections of unbiased rules / bound
+  double min_biased = std::numeric_limits<double>::infinity();    // bias of rules that reject less
+  double min_sum = std::numeric_limits<double>::infinity();       // (rejections + bias) / Σ TV of the text
 
   void see(const BiasedText& text, double bound) {
     constexpr double rounding = 1e-9;
-    if (text.bias < rounding) least_unbiased = std::min(least_unbiased, text.rejections / bound);
-    if (text.rejections < bound - rounding) least_biased = std::min(least_biased, text.bias);
-    least_sum = std::min(least_sum, (text.rejections + text.bias) / text.distance);
+    if (text.bias < rounding) min_unbiased = std::min(min_unbiased, text.rejections / bound);
+    if (text.rejections < bound - rounding) min_biased = std::min(min_biased, text.bias);
+    min_sum = std::min(min_sum, (text.rejections + text.bias) / text.distance);
   }
 };
 
@@ -148,9 +148,9 @@ Result<Report> lower_bound(const Context& context) {
                           {{0.0, bound, bound, bound}, {horizon / 2.0, bound, bound, bound}}});
   std::vector<Line> summary = {
       {"rejections of speculative decoding, Σ E TV", fmt::format("{:.4f}", bound), paper_rejections},
-      {"unbiased rules: least rejections / Σ E TV", fmt::format("{:.6f}", extremes.least_unbiased), "≥ 1"},
-      {"rules that reject less: least Σ bias", fmt::format("{:.4f}", extremes.least_biased), "> 0"},
-      {"all rules: least (rejections + Σ bias)/Σ TV", fmt::format("{:.6f}", extremes.least_sum), "≥ 1"},
+      {"unbiased rules: least rejections / Σ E TV", fmt::format("{:.6f}", extremes.min_unbiased), "≥ 1"},
+      {"rules that reject less: least Σ bias", fmt::format("{:.4f}", extremes.min_biased), "> 0"},
+      {"all rules: least (rejections + Σ bias)/Σ TV", fmt::format("{:.6f}", extremes.min_sum), "≥ 1"},
       {"ε < 0, decoder enumerated: largest TV of the text's law", fmt::format("{:.1e}", tv), "0"},
       {"… largest |corrections − formula|", fmt::format("{:.1e}", off)},
       {"any b and P, decoder enumerated: largest |corrections − Σ E R|", fmt::format("{:.1e}", off_any)}};

@@ -133,13 +133,13 @@ Result<Report> spectrpp_cost(const Context& context) {
   Panel rounds{"rounds until nothing changes, the most of all pairs", tokens, counts, {}, "top left"};
   Panel worth{"mean acceptance, k = 4", tokens, acceptances, {}, "bottom left"};
   std::size_t colour = 0;
-  double most_used = 0.0;
+  double max_used = 0.0;
   for (const std::size_t k : drafts) {
     const auto rows = data.where({{"k", static_cast<double>(k)}});
     rounds.series.push_back(
         {fmt::format("k = {}", k), Style::joined, colour++, points(data, rows, "vocabulary", "rounds_max")});
     for (const std::size_t row : rows)
-      most_used = std::max(most_used, data.number(row, "rounds_max") / data.number(row, "k_times_v"));
+      max_used = std::max(max_used, data.number(row, "rounds_max") / data.number(row, "k_times_v"));
   }
   const auto four = data.where({{"k", 4.0}});
   constexpr std::pair<const char*, const char*> curves[] = {
@@ -149,7 +149,7 @@ Result<Report> spectrpp_cost(const Context& context) {
   for (const auto& [column, title] : curves)
     worth.series.push_back({title, Style::joined, colour++, points(data, four, "vocabulary", column)});
 
-  std::vector<Line> summary = {{"most rounds / (k V)", fmt::format("{:.3f}", most_used), "≤ 1 (theorem 3)"}};
+  std::vector<Line> summary = {{"most rounds / (k V)", fmt::format("{:.3f}", max_used), "≤ 1 (theorem 3)"}};
   for (const std::size_t row : four) {
     summary.push_back(
         {fmt::format("V = {}, k = 4: rounds, mean and most", data.number(row, "vocabulary")),

@@ -20,8 +20,8 @@
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t length = 2;       // L of HSD's and HedgeSpec's chains
-constexpr std::size_t most_drafts = 8;  // K of GBV
+constexpr std::size_t length = 2;      // L of HSD's and HedgeSpec's chains
+constexpr std::size_t max_drafts = 8;  // K of GBV
 
 using Texts = std::map<std::vector<Token>, double>;
 
@@ -85,7 +85,7 @@ Result<void> add_gbv(DataTable& data, std::vector<Line>& summary) {
   const PrefixTableModel coin(2, {{{}, {0.5, 0.5}}});
   const PrefixPair pair{coin, coin};
   std::string tokens;
-  for (std::size_t K = 1; K <= most_drafts; ++K) {
+  for (std::size_t K = 1; K <= max_drafts; ++K) {
     for (const std::string method : {"gbv", "conditional"}) {
       SPECTR_TRY(const Found found, enumerate(method, pair, K, 1));
       // p′ is 2^−K and 1 − 2^−K, so its overlap with q is ½ + 2^−K.
@@ -118,7 +118,7 @@ Result<void> add_hedge(DataTable& data, std::vector<Line>& summary) {
 
 Figure figure_of(const DataTable& data) {
   Panel panel{"p = q = (½, ½), L = 1",
-              {.label = "draft sequences K", .from = 0.5, .to = static_cast<double>(most_drafts) + 0.5},
+              {.label = "draft sequences K", .from = 0.5, .to = static_cast<double>(max_drafts) + 0.5},
               {.label = "tokens of a block", .from = 1.4, .to = 2.1},
               {},
               "bottom left"};

@@ -76,7 +76,7 @@ std::vector<std::size_t> members(Prefixes set) {
 Result<double> verification_bound(const PrefixTableModel& p, const PrefixTableModel& q, std::size_t drafts,
                                   std::size_t length) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  constexpr std::size_t cuts_a_round = 40;
+  constexpr std::size_t max_cuts_per_round = 40;
   SPECTR_TRY(const std::vector<Prefix> prefixes, prefixes_of(p, q, length));
   SPECTR_TRY(std::vector<Prefixes> antichains, antichains_below(prefixes, max_prefixes));
 
@@ -107,7 +107,7 @@ Result<double> verification_bound(const PrefixTableModel& p, const PrefixTableMo
       return tokens;
     }
     std::ranges::sort(violated);
-    for (std::size_t cut = 0; cut < std::min(cuts_a_round, violated.size()); ++cut) {
+    for (std::size_t cut = 0; cut < std::min(max_cuts_per_round, violated.size()); ++cut) {
       std::vector<LinearProgram::Term> terms;
       double reached = 0.0;
       for (const std::size_t i : members(antichains[violated[cut].second])) {

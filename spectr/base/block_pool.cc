@@ -9,7 +9,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 
 namespace spectr {
 namespace {
@@ -33,7 +33,7 @@ class BlockPool::Segments {
   using Block = SharedBlock::Block;
 
   explicit Segments(std::size_t block_bytes)
-      : apart_(round_up(block_bytes, alignment)), blocks_(div_up(segment_bytes, apart_)) {}
+      : stride_(round_up(block_bytes, alignment)), blocks_(div_up(segment_bytes, stride_)) {}
 
   /// Returns a free block. Prefers earlier segments, so that later ones become empty and can be freed.
   Block* take() {
@@ -73,10 +73,10 @@ class BlockPool::Segments {
  private:
   struct Segment {
     explicit Segment(Segments& pool)
-        : pages(pool.blocks_ * pool.apart_), all(std::make_unique<Block[]>(pool.blocks_)) {
+        : pages(pool.blocks_ * pool.stride_), all(std::make_unique<Block[]>(pool.blocks_)) {
       free.reserve(pool.blocks_);
       for (std::size_t i = pool.blocks_; i-- > 0;) {
-        all[i].memory = pages.data() + i * pool.apart_;
+        all[i].memory = pages.data() + i * pool.stride_;
         all[i].pool = &pool;
         all[i].segment = this;
         free.push_back(&all[i]);
@@ -87,7 +87,7 @@ class BlockPool::Segments {
     std::vector<Block*> free;  // used as a stack
   };
 
-  const std::size_t apart_, blocks_;
+  const std::size_t stride_, blocks_;
   mutable std::mutex mutex_;
   std::list<Segment> segments_;
   std::size_t used_ = 0;

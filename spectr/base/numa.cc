@@ -1,7 +1,5 @@
 #include "spectr/base/numa.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -9,33 +7,16 @@
 #include <string>
 #include <utility>
 
+#include "spectr/base/os/affinity.h"
+
 namespace spectr {
 namespace {
-
-/// Returns the processors in this thread's affinity mask.
-std::vector<int> allowed_processors() {
-  std::vector<int> processors;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return processors;  // too many processors for a cpu_set_t
-  for (int i = 0; i < CPU_SETSIZE; ++i) {
-    if (CPU_ISSET(i, &set)) processors.push_back(i);
-  }
-  return processors;
-}
-
-void allow(std::span<const int> processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int one : processors) CPU_SET(one, &set);
-  if (CPU_COUNT(&set) > 0) (void)sched_setaffinity(0, sizeof set, &set);
-}
 
 std::optional<int> parse_processor(std::string_view text) {
   int number = 0;
   const char *const begin = text.data(), *const end = begin + text.size();
   const auto [next, failure] = std::from_chars(begin, end, number);
-  const bool is_one = failure == std::errc() && next == end && number >= 0 && number < CPU_SETSIZE;
+  const bool is_one = failure == std::errc() && next == end && number >= 0 && number < max_processors;
   return is_one ? std::optional(number) : std::nullopt;
 }
 
@@ -78,7 +59,7 @@ std::vector<std::vector<int>> numa_nodes(const std::filesystem::path& folder) {
 }
 
 std::size_t current_node(std::span<const std::vector<int>> nodes) {
-  const int processor = sched_getcpu();
+  const int processor = current_processor();
   const auto found = std::ranges::find_if(nodes, [processor](const std::vector<int>& node) {
     return std::ranges::find(node, processor) != node.end();
   });
@@ -86,11 +67,11 @@ std::size_t current_node(std::span<const std::vector<int>> nodes) {
 }
 
 RunningOn::RunningOn(std::span<const int> processors) : before_(allowed_processors()) {
-  allow(processors);
+  allow_processors(processors);
 }
 
 RunningOn::~RunningOn() {
-  allow(before_);
+  allow_processors(before_);
 }
 
 }  // namespace spectr

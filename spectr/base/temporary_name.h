@@ -1,11 +1,12 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <random>
 #include <string>
 #include <string_view>
+
+#include "spectr/base/os/process.h"
 
 namespace spectr {
 
@@ -13,7 +14,7 @@ namespace spectr {
 /// renamed to `path` once complete. Containers that share the folder have separate process ids, so the name
 /// also has a random number.
 inline std::string temporary_name(std::string_view path) {
-  return fmt::format("{}.{}-{:08x}", path, getpid(), std::random_device{}());
+  return fmt::format("{}.{}-{:08x}", path, process_id(), std::random_device{}());
 }
 
 }  // namespace spectr

@@ -23,7 +23,7 @@ namespace {
 struct ArrayMethod {
   std::string_view name;
   ArrayVerifier::Shape shape;
-  bool needs_copies_apart = false;
+  bool needs_separate_copies = false;
 };
 
 // The methods that verify drafts from given distributions.
@@ -139,7 +139,7 @@ Result<ArrayVerifier> ArrayVerifier::make(std::string_view name, const MethodOpt
 
   ArrayVerifier verifier(rule, std::move(decoder));
   verifier.shape_ = known->shape;
-  verifier.needs_copies_apart_ = known->needs_copies_apart;
+  verifier.needs_separate_copies_ = known->needs_separate_copies;
   verifier.lossless_ = is_lossless(*rule, complete);
   if (!rule->plan.empty()) {
     SPECTR_TRY(const PlanRule* plan, find_plan(complete.plan.value_or(std::string(rule->plan))));
@@ -187,7 +187,7 @@ Result<void> ArrayVerifier::check(const DraftArrays& draft, const TargetArrays& 
   }
   std::size_t draws = draft.multiplicities.empty() ? n : 0;
   for (const std::int32_t copies : draft.multiplicities) draws += static_cast<std::size_t>(copies);
-  for (std::size_t i = 0; needs_copies_apart_ && i < draft.multiplicities.size(); ++i) {
+  for (std::size_t i = 0; needs_separate_copies_ && i < draft.multiplicities.size(); ++i) {
     const auto continues = [&](std::int32_t parent) { return parent == static_cast<std::int32_t>(i); };
     if (draft.multiplicities[i] > 1 &&
         (draft.parents.empty() || std::ranges::any_of(draft.parents, continues))) {

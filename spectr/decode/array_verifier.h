@@ -111,7 +111,7 @@ class ArrayVerifier {
   Drafting drafting_ = Drafting::independent;
   std::size_t max_drafts_ = 0;  // per node; 0: unlimited
   bool several_distributions_ = false;
-  bool needs_copies_apart_ = false;  // the result depends on which copy a child continues
+  bool needs_separate_copies_ = false;  // the result depends on which copy a child continues
   bool lossless_ = true;
 };
 

@@ -48,8 +48,8 @@ void NgramEstimate::see(std::span<const Token> sequence) {
   SPECTR_CHECK(!sequence.empty() && sequence.size() >= length_);
   if (length_ == 0) look_up(sequence);
   while (length_ < sequence.size()) {
-    if (agree_ > 0) {
-      Repeats& here = repeats_[agree_ - 1];
+    if (match_length_ > 0) {
+      Repeats& here = repeats_[match_length_ - 1];
       const double alike = sequence[length_] == expected_ ? 1.0 : 0.0;
       // Initially this is the mean of all observations, with the guess counted as one.
       here.share += std::max(min_weight, 1.0 / static_cast<double>(here.seen + 2)) * (alike - here.share);
@@ -62,16 +62,16 @@ void NgramEstimate::see(std::span<const Token> sequence) {
 void NgramEstimate::look_up(std::span<const Token> sequence) {
   const NgramMatch match = match_end(sequence, max_order);
   length_ = sequence.size();
-  agree_ = match.length;
-  if (agree_ > 0) expected_ = match.continuation(0);
+  match_length_ = match.length;
+  if (match_length_ > 0) expected_ = match.continuation(0);
 }
 
 std::array<double, NgramEstimate::max_length + 1> NgramEstimate::tokens() const {
   std::array<double, max_length + 1> tokens = {1.0};
-  double reached = agree_ > 0 ? 1.0 : 0.0;
+  double reached = match_length_ > 0 ? 1.0 : 0.0;
   for (std::size_t i = 0; i < max_length; ++i) {
     // Every accepted draft is one more matching token.
-    if (reached > 0.0) reached *= repeats_[std::min(agree_ + i, max_order) - 1].share;
+    if (reached > 0.0) reached *= repeats_[std::min(match_length_ + i, max_order) - 1].share;
     tokens[i + 1] = tokens[i] + reached;
   }
   return tokens;

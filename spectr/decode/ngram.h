@@ -75,9 +75,9 @@ class NgramEstimate {
   };
 
   std::size_t length_ = 0;                  // of the sequence
-  std::size_t agree_ = 0;                   // length of the match of its end, at most max_order
+  std::size_t match_length_ = 0;            // length of the match of its end, at most max_order
   Token expected_ = 0;                      // the token that followed the match
-  std::array<Repeats, max_order> repeats_;  // [agree − 1]
+  std::array<Repeats, max_order> repeats_;  // [match_length_ − 1]
 };
 
 }  // namespace spectr

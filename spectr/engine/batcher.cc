@@ -187,7 +187,7 @@ Batcher::Model* Batcher::next_model(Clock::time_point now) {
   for (Model& model : models_ | std::views::reverse) {
     const auto at = due(model);
     if (!at || *at > now) continue;
-    if (&model != of_pieces_) return &model;
+    if (&model != last_prefill_only_) return &model;
     overdue = &model;
   }
   if (requests_.size() < active_) return overdue;
@@ -196,7 +196,7 @@ Batcher::Model* Batcher::next_model(Clock::time_point now) {
       return &request->session.model_ == &model.model;
     };
     if (std::ranges::none_of(requests_, waits_for_it)) continue;
-    if (&model != of_pieces_) return &model;
+    if (&model != last_prefill_only_) return &model;
     last = &model;
   }
   return last;
@@ -215,7 +215,7 @@ std::optional<Batcher::Clock::time_point> Batcher::next_due() const {
 /// request has to wait, because another one is about to compute still more of it and goes first: the one with
 /// the longer computed sequence; ties are broken by arrival. This order is total, so no two requests wait for
 /// each other. Other sessions are only read meanwhile; they are modified only under the lock.
-bool Batcher::waits_for_beginning(std::size_t asked) {
+bool Batcher::defer_to_shared_prefix(std::size_t asked) {
   BatchedSession& own = requests_[asked]->session;
   const std::size_t length = own.length(), needed = length + worth_copying;
   if (own.text_.size() <= needed) return false;
@@ -274,7 +274,7 @@ void Batcher::choose_served(const Model& model) {
   std::size_t rows = 0;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     Request* request = requests_[i];
-    if (&request->session.model_ != &model.model || waits_for_beginning(i)) continue;
+    if (&request->session.model_ != &model.model || defer_to_shared_prefix(i)) continue;
     if (request->session.has_begun_) {
       served_.push_back(request);
       rows += request->rows();
@@ -335,7 +335,7 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
     if (request.done) session.has_begun_ = true;
     if (!request.done && session.report_) session.report_(session.length());
   }
-  of_pieces_ = std::ranges::any_of(served_, &Request::done) ? nullptr : &model;
+  last_prefill_only_ = std::ranges::any_of(served_, &Request::done) ? nullptr : &model;
   std::erase_if(requests_, [](const Request* request) { return request->done; });
   changed_.notify_all();
 }

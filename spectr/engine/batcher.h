@@ -195,7 +195,7 @@ class Batcher {
   std::size_t room_for_prompts(const Model& model, std::size_t rows) const;
   void choose_served(const Model& model);
   void run_pass(std::unique_lock<std::mutex>& lock, Model& model);
-  bool waits_for_beginning(std::size_t asked);
+  bool defer_to_shared_prefix(std::size_t asked);
 
   std::size_t sequences_;
   PassPolicy policy_;
@@ -204,11 +204,11 @@ class Batcher {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<BatchedSession*> sessions_;
-  std::vector<Request*> requests_;    // one per waiting thread
-  std::vector<Request*> served_;      // served by the running pass
-  std::vector<Request*> prompts_;     // candidates for it
-  std::vector<Scoring> scorings_;     // of served requests
-  const Model* of_pieces_ = nullptr;  // model of the last pass if it completed no request
+  std::vector<Request*> requests_;            // one per waiting thread
+  std::vector<Request*> served_;              // served by the running pass
+  std::vector<Request*> prompts_;             // candidates for it
+  std::vector<Scoring> scorings_;             // of served requests
+  const Model* last_prefill_only_ = nullptr;  // model of the last pass if it completed no request
   std::size_t active_ = 0;
   std::uint64_t passes_ = 0;
   bool running_ = false;

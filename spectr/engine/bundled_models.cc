@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "spectr/base/os/process.h"
+
 namespace spectr {
 
 namespace {
@@ -16,10 +18,9 @@ namespace fs = std::filesystem;
 
 /// Returns share/spectr in the program's installation.
 std::optional<fs::path> installed() {
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (failed) return std::nullopt;
-  return program.parent_path().parent_path() / "share" / "spectr";
+  const Result<fs::path> program = program_path();
+  if (!program) return std::nullopt;
+  return program->parent_path().parent_path() / "share" / "spectr";
 }
 
 }  // namespace

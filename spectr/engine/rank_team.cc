@@ -25,7 +25,7 @@ class Team {
   ~Team() {
     lead_.reset();  // ends the other ranks
     communicators_.front().reset();
-    for (std::thread& one : others_) one.join();
+    for (std::thread& one : threads_) one.join();
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -42,7 +42,7 @@ class Team {
       std::optional<RunningOn> node;  // for the threads that start here
       if (!here.nodes.empty()) node.emplace(here.nodes[rank % here.nodes.size()]);
       auto pool = std::make_unique<ThreadPool>(here.threads);
-      others_.emplace_back([path, pool = std::move(pool), mine = std::move(communicators_[rank])] {
+      threads_.emplace_back([path, pool = std::move(pool), mine = std::move(communicators_[rank])] {
         try {
           const std::unique_ptr<Backend> backend = backends().front().make(*pool);
           (void)follow(*mine, *backend, [&path] { return Gguf::open(path); }, pool.get());
@@ -55,7 +55,7 @@ class Team {
 
  private:
   std::vector<std::unique_ptr<Communicator>> communicators_;  // those that are not with their threads yet
-  std::vector<std::thread> others_;
+  std::vector<std::thread> threads_;
   std::unique_ptr<ShardedBackend> lead_;
 };
 

@@ -1,13 +1,13 @@
 #include "spectr/engine/usable_processors.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
+
+#include "spectr/base/os/affinity.h"
 
 namespace spectr {
 namespace {
@@ -29,9 +29,8 @@ double quota_of(const std::filesystem::path& group) {
 }
 
 int processors() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
-  return static_cast<int>(std::thread::hardware_concurrency());  // more than a set can hold
+  const std::size_t allowed = allowed_processors().size();
+  return static_cast<int>(allowed > 0 ? allowed : std::thread::hardware_concurrency());
 }
 
 }  // namespace

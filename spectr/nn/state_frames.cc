@@ -16,7 +16,7 @@ std::size_t StateFrames::recent_slots(std::size_t rows, std::size_t nodes) {
 }
 
 StateFrames::StateFrames(const FrameCounts& counts)
-    : counts_(counts), apart_(round_up(div_up(counts.context, checkpoints), state_grid)) {}
+    : counts_(counts), checkpoint_interval_(round_up(div_up(counts.context, checkpoints), state_grid)) {}
 
 /// Returns the index of the state at a grid position of a row's path. Appends it to the batch if it is not
 /// there yet.
@@ -100,7 +100,7 @@ void StateFrames::plan(PassBatch& batch, CacheId cache, std::size_t first_row, s
   for (std::size_t i = first_state; i < batch.states.size(); ++i) {
     GridState& state = batch.states[i];
     const auto grid = static_cast<std::size_t>(state.grid);
-    if (!is_text(state) || (grid + state_grid < last && grid % apart_ != 0)) continue;
+    if (!is_text(state) || (grid + state_grid < last && grid % checkpoint_interval_ != 0)) continue;
     const std::size_t frame = choose_frame(batch, first_state);
     kept_.frames[frame] = {grid, false, true};
     state.keep = static_cast<std::int32_t>(frame);

@@ -73,11 +73,13 @@ class StateFrames {
   std::int32_t state_at(PassBatch& batch, CacheId cache, std::size_t first_state, std::size_t row,
                         std::size_t grid, std::size_t length) const;
   std::size_t choose_frame(const PassBatch& batch, std::size_t first_state) const;
-  bool is_checkpoint(const Frame& frame) const { return frame.grid > 0 && frame.grid % apart_ == 0; }
+  bool is_checkpoint(const Frame& frame) const {
+    return frame.grid > 0 && frame.grid % checkpoint_interval_ == 0;
+  }
   std::size_t rank(const Frame& frame) const;
 
   FrameCounts counts_;
-  std::size_t apart_;  // distance of checkpoints
+  std::size_t checkpoint_interval_;  // in tokens
   Kept kept_;
 };
 

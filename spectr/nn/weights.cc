@@ -17,9 +17,9 @@ std::size_t bytes_of(TensorType type, std::size_t numbers) {
 }
 
 /// Location of a weight in its tensor. A vector counts as a column.
-class Place {
+class StoredWeight {
  public:
-  Place(const GgufTensor& tensor, const WeightSpec& weight)
+  StoredWeight(const GgufTensor& tensor, const WeightSpec& weight)
       : weight_(weight),
         bytes_(tensor.bytes),
         type_(static_cast<TensorType>(tensor.type)),
@@ -51,25 +51,25 @@ class Place {
   std::size_t cols_, stored_cols_;
 };
 
-std::vector<std::byte> copy(const Place& place, const WeightSpec& weight, ThreadPool* pool) {
-  const std::size_t row_size = bytes_of(weight.type, place.cols());
-  std::vector<std::byte> out(bytes_of(weight.type, place.rows() * place.cols()));
+std::vector<std::byte> copy(const StoredWeight& stored, const WeightSpec& weight, ThreadPool* pool) {
+  const std::size_t row_size = bytes_of(weight.type, stored.cols());
+  std::vector<std::byte> out(bytes_of(weight.type, stored.rows() * stored.cols()));
   const auto change = [&](std::size_t begin, std::size_t end) {
-    std::vector<float> numbers(weight.type == place.type() ? 0 : place.cols());
+    std::vector<float> numbers(weight.type == stored.type() ? 0 : stored.cols());
     for (std::size_t i = begin; i < end; ++i) {
       const auto to = std::span(out).subspan(i * row_size, row_size);
-      if (weight.type == place.type()) {
-        std::ranges::copy(place.row(i), to.begin());
+      if (weight.type == stored.type()) {
+        std::ranges::copy(stored.row(i), to.begin());
       } else {
-        dequantize(place.type(), place.row(i), numbers);
+        dequantize(stored.type(), stored.row(i), numbers);
         quantize(weight.type, numbers, to);
       }
     }
   };
   if (pool != nullptr && !weight.is_vector) {
-    pool->parallel_for(place.rows(), 16, change);
+    pool->parallel_for(stored.rows(), 16, change);
   } else {
-    change(0, place.rows());
+    change(0, stored.rows());
   }
   return out;
 }
@@ -105,27 +105,27 @@ std::vector<std::vector<std::byte>> upload_weights(std::span<const Gguf* const> 
   const auto file_of = [&](const WeightSpec& weight) -> const Gguf& {
     return *files[weight.of_target ? 1 : 0];
   };
-  const auto place_of = [&](const WeightSpec& weight) {
-    return Place(*file_of(weight).tensor(weight.name), weight);
+  const auto stored_weight = [&](const WeightSpec& weight) {
+    return StoredWeight(*file_of(weight).tensor(weight.name), weight);
   };
   std::uint64_t done = 0, all = 0;
-  for (const WeightSpec& weight : spec.weights) all += place_of(weight).bytes();
+  for (const WeightSpec& weight : spec.weights) all += stored_weight(weight).bytes();
   if (progress) progress(done, all);
   std::vector<std::vector<std::byte>> copies;
   for (const WeightId id : largest_first(spec)) {
     const WeightSpec& weight = spec.weights[id];
     const Gguf& file = file_of(weight);
-    const Place place = place_of(weight);
-    if (place.is_as_stored()) {
-      const bool referred_to = ops.upload(id, place.all());
-      if (!referred_to) file.forget(place.all());  // otherwise the weight would be in memory twice
+    const StoredWeight stored = stored_weight(weight);
+    if (stored.is_as_stored()) {
+      const bool referred_to = ops.upload(id, stored.all());
+      if (!referred_to) file.forget(stored.all());  // otherwise the weight would be in memory twice
     } else {
       std::vector<std::byte> bytes =
-          weight.transposed ? transposed_copy(*file.tensor(weight.name), weight) : copy(place, weight, pool);
+          weight.transposed ? transposed_copy(*file.tensor(weight.name), weight) : copy(stored, weight, pool);
       if (ops.upload(id, bytes)) copies.push_back(std::move(bytes));
       file.forget(file.tensor(weight.name)->bytes);
     }
-    done += place.bytes();
+    done += stored.bytes();
     if (progress) progress(done, all);
   }
   return copies;

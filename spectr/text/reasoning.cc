@@ -28,13 +28,13 @@ constexpr Known forms[] = {
      {.kind = Kind::harmony,
       .open = "<|start|>assistant",
       .thought_header = " to=self<|message|>",
-      .said_header = " to=user<|message|>",
+      .content_header = " to=user<|message|>",
       .thought_end = "<|eom|><|start|>assistant"}},
     {"<|start|>assistant",  // gpt-oss
      {.kind = Kind::harmony,
       .open = "<|start|>assistant",
       .thought_header = "<|channel|>analysis<|message|>",
-      .said_header = "<|channel|>final<|message|>",
+      .content_header = "<|channel|>final<|message|>",
       .thought_end = "<|end|><|start|>assistant"}},
     {"<|channel>", {Kind::tagged, "<|channel>thought", "<channel|>", gemma_channels, true}},  // Gemma 4
     {"<|START_THINKING|>", {Kind::tagged, "<|START_THINKING|>", "<|END_THINKING|>", cohere_response}},
@@ -51,16 +51,16 @@ constexpr Known forms[] = {
 }  // namespace
 
 const ReasoningForm& reasoning_form(std::string_view chat_template) {
-  const auto speaks_of = [&](const Known& known) { return chat_template.contains(known.mark); };
-  return std::ranges::find_if(forms, speaks_of)->form;
+  const auto has_mark = [&](const Known& known) { return chat_template.contains(known.mark); };
+  return std::ranges::find_if(forms, has_mark)->form;
 }
 
-bool speaks_of_reasoning(std::string_view chat_template) {
+bool mentions_reasoning(std::string_view chat_template) {
   return chat_template.contains(reasoning_form(chat_template).open) || chat_template.contains(kimi_think);
 }
 
 std::string_view content_mark(const ReasoningForm& form, std::string_view begun) {
-  if (form.kind == Kind::harmony) return form.said_header;
+  if (form.kind == Kind::harmony) return form.content_header;
   const bool is_open = begun.contains(form.open) && !begun.contains(form.close);
   return is_open ? form.close : std::string_view();
 }

@@ -24,7 +24,7 @@ struct ReasoningForm {
   std::span<const std::string_view> around = {};
   bool reopens = false;  ///< thoughts may also follow content
   /// For harmony: the headers of thoughts and of content, and the end mark of thoughts.
-  std::string_view thought_header = {}, said_header = {}, thought_end = {};
+  std::string_view thought_header = {}, content_header = {}, thought_end = {};
 };
 
 /// Which marks stay in the content of an answer.
@@ -43,7 +43,7 @@ inline constexpr std::string_view harmony_call_open = "<|channel|>commentary to=
 const ReasoningForm& reasoning_form(std::string_view chat_template);
 
 /// Whether a chat template speaks of reasoning.
-bool speaks_of_reasoning(std::string_view chat_template);
+bool mentions_reasoning(std::string_view chat_template);
 
 /// Returns the part of an answer that is already in the prompt: reasoning that the template opens, and a
 /// quoted beginning of the answer.

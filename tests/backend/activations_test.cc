@@ -14,7 +14,7 @@ namespace spectr {
 namespace {
 
 using Lines = ActivationBlock::Lines;
-constexpr Lines all_lines[] = {Lines::bytes, Lines::halves_apart};
+constexpr Lines all_lines[] = {Lines::bytes, Lines::separate_halves};
 
 template <class T>
 T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
@@ -69,7 +69,8 @@ TEST(QuantizeRow, RoundsToTheNearestStepAndSumsUp) {
 TEST(QuantizeRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
   constexpr std::size_t rows = 3;
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
-    const ActivationBlock whole = block_for(type, rows), apart = block_for(type, rows, Lines::halves_apart);
+    const ActivationBlock whole = block_for(type, rows),
+                          apart = block_for(type, rows, Lines::separate_halves);
     std::vector<std::uint8_t> one(2 * whole.bytes(), 0xFF), two(2 * apart.bytes(), 0xFF);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::vector<float> x = test::random_floats(128, r);

@@ -92,7 +92,8 @@ listed() { # listed STATUS: whether b.cc needs no more than the list has
   expect "$1" porting_is_complete <"$scratch/docs/porting.md"
 }
 listed 0
-for line in '#include <sys/mman.h>' '#  include <unistd.h>' '#include <csignal>' 'open("/proc/self/exe")' 'read("/sys/fs/cgroup");'; do
+for line in '#include <sys/mman.h>' '#  include <unistd.h>' '#include <csignal>' 'open("/proc/self/exe")' 'read("/sys/fs/cgroup");' \
+  'const int file = fileno(stream);'; do
   echo "$line" >"$scratch/spectr/b.cc"
   listed 1
   cp "$scratch/spectr/b.cc" "$scratch/spectr/a.cc"

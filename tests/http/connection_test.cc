@@ -157,7 +157,7 @@ TEST_F(Connections, AnswerThoughTheClientSendsNoMore) {
 TEST_F(Connections, AskASilentClientWhetherItIsThere) {
   client.send(get("/late"));
   client.wire().peer = Peer::silent;
-  client.wait(client.loop().limits.question + 300ms);
+  client.wait(client.loop().limits.probe_delay + 300ms);
   EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
   client.wire().peer = Peer::gone;  // the client has gone
   client.wait(300ms);
@@ -268,7 +268,7 @@ TEST(SlowClients, AreToldThatTheyAreAndLeft) {
   Limits limits;
   limits.head = limits.body = limits.send = 50ms;
   limits.keep_alive = 150ms;
-  limits.look = 10ms;
+  limits.poll_interval = 10ms;
   const TestHandler handler;
   const std::pair<std::string, std::string> cases[] = {
       {"GET / HT", "HTTP/1.1 408"},

@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int steps_between_looks = 10'000;  // instructions of SQLite's virtual machine
-constexpr int most_looks = 5'000;            // several seconds, more than a sensible query takes
-constexpr std::size_t most_rows = 100'000;
+constexpr int steps_between_polls = 10'000;  // instructions of SQLite's virtual machine
+constexpr int max_polls = 5'000;             // several seconds, more than a sensible query takes
+constexpr std::size_t max_rows = 100'000;
 constexpr int max_value_bytes = 1 << 20;              // per string, blob or row
 constexpr std::size_t max_answer_bytes = 256 << 20;   // all rows of a result
 constexpr sqlite3_int64 max_query_bytes = 256 << 20;  // SQLite's memory while a query runs
@@ -64,8 +64,8 @@ int authorise(void*, int action, const char*, const char* function, const char*,
 }
 
 /// Progress handler that aborts a query that takes too long.
-int too_long(void* looks) {
-  return ++*static_cast<int*>(looks) > most_looks;
+int too_long(void* polls) {
+  return ++*static_cast<int*>(polls) > max_polls;
 }
 
 Result<Database> open_database(const fs::path& folder, const std::string& id) {
@@ -117,12 +117,12 @@ Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
     return error("{}", sqlite3_errmsg(database));
   const Statement statement(prepared);
   if (prepared == nullptr) return error("the query is empty");
-  int looks = 0;
-  sqlite3_progress_handler(database, steps_between_looks, too_long, &looks);
+  int polls = 0;
+  sqlite3_progress_handler(database, steps_between_polls, too_long, &polls);
   std::vector<Row> rows;
   std::size_t bytes = 0;
   int status = sqlite3_step(prepared);
-  while (status == SQLITE_ROW && rows.size() < most_rows && bytes <= max_answer_bytes) {
+  while (status == SQLITE_ROW && rows.size() < max_rows && bytes <= max_answer_bytes) {
     Row& row = rows.emplace_back();
     for (int i = 0; i < sqlite3_column_count(prepared); ++i) {
       row.push_back(value_of(prepared, i));
@@ -132,7 +132,7 @@ Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
   }
   sqlite3_progress_handler(database, 0, nullptr, nullptr);
   if (bytes > max_answer_bytes) return error("rows of more than {} bytes", max_answer_bytes);
-  if (status == SQLITE_ROW) return error("more than {} rows", most_rows);
+  if (status == SQLITE_ROW) return error("more than {} rows", max_rows);
   if (status != SQLITE_DONE) return error("{}", sqlite3_errmsg(database));
   return rows;
 }

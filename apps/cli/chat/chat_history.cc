@@ -1,15 +1,12 @@
 #include "apps/cli/chat/chat_history.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-#include <tuple>
 #include <utility>
+
+#include "spectr/base/os/files.h"
 
 namespace spectr::cli {
 namespace {
@@ -34,14 +31,6 @@ std::string unescaped(const std::string& text) {
     line += is_escape && text[i] == 'n' ? '\n' : text[i];
   }
   return line;
-}
-
-/// Writes `text` with a single call, so that lines of concurrent programs do not interleave.
-void write_file(const std::string& path, int how, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, S_IRUSR | S_IWUSR);
-  if (file < 0) return;
-  std::ignore = ::write(file, text.data(), text.size());
-  ::close(file);
 }
 
 }  // namespace
@@ -69,13 +58,13 @@ ChatHistory::ChatHistory(std::string path) : path_(std::move(path)) {
   if (!is_long) return;
   std::string text;
   for (const std::string& line : lines_) text += escaped(line) + '\n';
-  write_file(path_, O_TRUNC, text);
+  (void)write_file(path_, text, {.replaces = true, .owner_only = true});
 }
 
 bool ChatHistory::add(const std::string& line) {
   if (!lines_.empty() && lines_.back() == line) return false;
   lines_.push_back(line);
-  if (!path_.empty()) write_file(path_, O_APPEND, escaped(line) + '\n');
+  if (!path_.empty()) (void)write_file(path_, escaped(line) + '\n', {.owner_only = true});
   return true;
 }
 

@@ -1,7 +1,5 @@
 #include "apps/cli/chat/conversation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +17,7 @@ namespace spectr::cli {
 Conversation::Conversation(ConversationFlags flags)
     : flags_(std::move(flags)),
       sampling_(flags_.sampling.warp().options()),
-      has_colours_(has_colours(STDOUT_FILENO)) {
+      has_colours_(has_colours(StandardStream::output)) {
   EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
   const MethodOptions settings = flags_.method.request.settings();
   tell_bias(flags_.method.rule(flags_.model.drafts.size()), settings);
@@ -33,7 +31,7 @@ Conversation::Conversation(ConversationFlags flags)
   need(engine_->resolve(flags_.method.request, sampling_));  // can take several seconds
   if (!flags_.system.empty()) {
     messages_.push_back(ChatMessage::of("system", flags_.system));
-    ++said_;
+    ++messages_so_far_;
   }
   seed_ = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
   if (flags_.verbose) fmt::print(stderr, "seed {}\n", seed_);
@@ -53,27 +51,27 @@ bool Conversation::say(std::string text) {
   messages.push_back(ChatMessage::of("user", std::move(text)));
   auto prompt = with_room(std::move(messages));
   if (!prompt) return false;
-  ++said_;  // the user's message
+  ++messages_so_far_;  // the user's message
   try {
     prompt->messages.push_back(ChatMessage::of("assistant", answer(*prompt)));
   } catch (...) {
-    --said_;
+    --messages_so_far_;
     throw;
   }
-  ++said_;
+  ++messages_so_far_;
   messages_ = std::move(prompt->messages);
   return true;
 }
 
 bool Conversation::undo() {
-  if (messages_.size() < first_said() + 2) return false;
+  if (messages_.size() < first_message() + 2) return false;
   messages_.resize(messages_.size() - 2);
   last_.reset();
   return true;
 }
 
 void Conversation::reset() {
-  messages_.resize(first_said());
+  messages_.resize(first_message());
   last_.reset();
 }
 
@@ -114,7 +112,7 @@ std::optional<Conversation::Prompt> Conversation::with_room(std::vector<ChatMess
   const std::size_t quarter = std::max<std::size_t>(context / 4, 1);
   const std::size_t room =
       flags_.predict < 0 ? quarter : std::min(quarter, static_cast<std::size_t>(flags_.predict));
-  const std::size_t first = first_said(), all = messages.size();
+  const std::size_t first = first_message(), all = messages.size();
   std::vector<Token> tokens = encoded(messages);
   const std::size_t whole = tokens.size();
   while (tokens.size() + room > context && messages.size() > first + 1) {
@@ -145,7 +143,7 @@ std::string Conversation::answer(const Prompt& prompt) {
   if (flags_.predict >= 0) request.limit = static_cast<std::size_t>(flags_.predict);
   request.stop_words = flags_.stop_words;
   request.seed = seed_;
-  request.first_sample = said_;
+  request.first_sample = messages_so_far_;
   const ReasoningSplit split = reasoning_split(rendered(prompt.messages), engine_->models());
   if (engine_->models().splits_reasoning) request.reasoning = split;
   if (const auto limit = flags_.chat_template.reasoning_limit()) request.limited_reasoning = {*limit, split};

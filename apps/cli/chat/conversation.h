@@ -75,7 +75,7 @@ class Conversation {
   std::optional<Prompt> with_room(std::vector<ChatMessage> messages) const;
   std::string answer(const Prompt& prompt);
   CompletionResult print(Completion& completion, std::string& text) const;
-  std::size_t first_said() const { return flags_.system.empty() ? 0 : 1; }
+  std::size_t first_message() const { return flags_.system.empty() ? 0 : 1; }
 
   ConversationFlags flags_;
   WarpOptions sampling_;
@@ -83,7 +83,7 @@ class Conversation {
   bool has_colours_;        // of standard output
   std::unique_ptr<Engine> engine_;
   std::vector<ChatMessage> messages_;
-  std::size_t said_ = 0;  // messages so far, including dropped ones
+  std::size_t messages_so_far_ = 0;  // including dropped messages
   struct Last {
     std::size_t prompt;  // length in tokens
     const MethodRule* method;

@@ -74,7 +74,7 @@ class LineEditor : public LineSource {
   std::vector<std::wstring> recalled_;          // oldest first
   std::size_t recall_ = 0;                      // index of the displayed line; size of recalled_: none
   std::wstring draft_;                          // line that was being typed before recall
-  std::wstring pasted_beginning_;               // text pasted into the empty line
+  std::wstring pasted_prefix_;                  // text pasted into the empty line
   bool given_up_ = false;
 };
 

@@ -27,18 +27,14 @@ struct sigaction handlers_before[std::size(handled)];
 volatile std::sig_atomic_t marks_pastes = 0, knows_escapes = 0;
 int events[2] = {-1, -1};  // pipe from the handlers to read()
 
-void send(std::string_view sequence) {
-  std::ignore = ::write(STDERR_FILENO, sequence.data(), sequence.size());
-}
-
 void report(TerminalInput::Event event) {
   const auto byte = static_cast<std::uint8_t>(event);
   std::ignore = ::write(events[1], &byte, 1);
 }
 
 void restore_terminal() {
-  if (marks_pastes != 0) send(marks_off);
-  if (knows_escapes != 0) send(style::plain);
+  if (marks_pastes != 0) write_to_stderr(marks_off);
+  if (knows_escapes != 0) write_to_stderr(style::plain);
   tcsetattr(STDIN_FILENO, TCSANOW, &settings_before);
 }
 
@@ -64,7 +60,7 @@ void stop(int signal) {
   raise(signal);  // returns when the program resumes
   sigaction(signal, &handling, nullptr);
   tcsetattr(STDIN_FILENO, TCSADRAIN, &settings);
-  if (marks_pastes != 0) send(marks_on);
+  if (marks_pastes != 0) write_to_stderr(marks_on);
   report(TerminalInput::Event::resumed);
   errno = error;
 }
@@ -96,10 +92,11 @@ bool is_emacs_shell() {
 }  // namespace
 
 std::unique_ptr<TerminalInput> TerminalInput::open() {
-  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1 || is_emacs_shell()) return nullptr;
+  if (!is_terminal(StandardStream::input) || !is_terminal(StandardStream::error) || is_emacs_shell())
+    return nullptr;
   if (tcgetattr(STDIN_FILENO, &settings_before) != 0 || pipe2(events, O_CLOEXEC | O_NONBLOCK) != 0)
     return nullptr;
-  knows_escapes = reads_escapes(STDERR_FILENO) ? 1 : 0;
+  knows_escapes = reads_escapes(StandardStream::error) ? 1 : 0;
   install_handlers();
   termios settings = settings_before;
   settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
@@ -146,13 +143,13 @@ std::expected<std::uint8_t, TerminalInput::Event> TerminalInput::read() {
 TerminalInput::PasteMarks::PasteMarks() {
   if (knows_escapes == 0) return;
   marks_pastes = 1;
-  send(marks_on);
+  write_to_stderr(marks_on);
 }
 
 TerminalInput::PasteMarks::~PasteMarks() {
   if (marks_pastes == 0) return;
   marks_pastes = 0;
-  send(marks_off);
+  write_to_stderr(marks_off);
 }
 
 }  // namespace spectr::cli

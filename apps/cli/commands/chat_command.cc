@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -39,7 +37,7 @@ class ChatRepl {
       : conversation_(conversation),
         lines_(lines),
         is_terminal_(is_terminal),
-        dim_(style::dim, has_colours(STDERR_FILENO)) {}
+        dim_(style::dim, has_colours(StandardStream::error)) {}
 
   void run() {
     if (is_terminal_) note(conversation_.models() + "\n/help lists commands, Ctrl-D ends\n");

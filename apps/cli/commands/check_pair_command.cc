@@ -42,8 +42,8 @@ std::string inputs_of(const DrafterSpec& drafter) {
 }
 
 /// Prints how the draft's vocabulary differs from the target's. Throws Failure if they do not match.
-void tell_match(const std::string& path, const std::string& model, const Vocabulary& draft,
-                const Vocabulary& target) {
+void print_match(const std::string& path, const std::string& model, const Vocabulary& draft,
+                 const Vocabulary& target) {
   const VocabularyDifferences differences = need(same_vocabulary(target, draft));
   fmt::print(
       "{} can draft for {}: {} and {} tokens, {}\n", path, model, draft.size(), target.size(),
@@ -121,7 +121,7 @@ void add_check_pair(CLI::App& app) {
       } else {
         (void)need(read_model_spec(file));
       }
-      tell_match(path, flags->model, need(Tokenizer::load(file))->vocabulary(), target->vocabulary());
+      print_match(path, flags->model, need(Tokenizer::load(file))->vocabulary(), target->vocabulary());
       if (!drafter) continue;
       fmt::print("  It is a trained drafter of type {}, which reads {} of the target.\n", drafter->kind,
                  inputs_of(*drafter));

@@ -1,15 +1,12 @@
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
+#include "spectr/base/os/process.h"
 #include "spectr/engine/bundled_models.h"
 
 namespace spectr::cli {
@@ -20,18 +17,12 @@ namespace {
 [[noreturn]] void become_trainer(const std::vector<std::string>& arguments) {
   const char* const chosen = std::getenv("SPECTR_PYTHON");
   const std::string python = chosen != nullptr && *chosen != '\0' ? chosen : "python3";
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) throw Failure(Status::failed, fmt::format("/proc/self/exe: {}", failed.message()));
-  std::vector<std::string> words = {python, "-B", need(trainer_folder()).string(), "--program",
-                                    self.string()};
+  const std::string self = need(program_path()).string();
+  std::vector<std::string> words = {python, "-B", need(trainer_folder()).string(), "--program", self};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execvp(python.c_str(), argv.data());
+  const std::error_code failed = replace_process(std::move(words));
   throw Failure(Status::usage, fmt::format("{}: Python, which trains drafters, cannot be run: {}", python,
-                                           std::strerror(errno)));
+                                           failed.message()));
 }
 
 }  // namespace

@@ -1,30 +1,24 @@
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
+#include "spectr/base/os/process.h"
 
 namespace spectr::cli {
 namespace {
 
 /// Replaces this process by spectr-lab, located next to it. Throws Failure if it cannot be run.
 [[noreturn]] void become_laboratory(std::vector<std::string> arguments) {
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) throw Failure(Status::failed, fmt::format("/proc/self/exe: {}", failed.message()));
-  std::string program = (self.parent_path() / "spectr-lab").string();
-  std::vector<char*> argv = {program.data()};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  execv(program.c_str(), argv.data());
+  const std::filesystem::path folder = need(program_path()).parent_path();
+  const std::string program = (folder / "spectr-lab").string();
+  arguments.insert(arguments.begin(), program);
+  const std::error_code failed = replace_process(std::move(arguments));
   throw Failure(Status::failed,
-                fmt::format("{}: the laboratory cannot be run: {}", program, std::strerror(errno)));
+                fmt::format("{}: the laboratory cannot be run: {}", program, failed.message()));
 }
 
 }  // namespace

@@ -172,15 +172,15 @@ void add_plan(CLI::App& app) {
     check_standard_input();
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
-  const auto tell_unused = [](const CLI::App& command, const std::string& name) {
+  const auto note_unused = [](const CLI::App& command, const std::string& name) {
     if (name.empty()) return;
     const PlanRule& rule = *need(find_plan(name));
-    const auto tell = [&](const char* flag, bool read) {
+    const auto note = [&](const char* flag, bool read) {
       if (command.count(flag) == 0 || read) return;
       fmt::print(stderr, "{} is not used: plan {} does not read it\n", flag, name);
     };
-    tell("--epsilon", !rule.lossless);
-    tell("--rounds", rule.reads_rounds);
+    note("--epsilon", !rule.lossless);
+    note("--rounds", rule.reads_rounds);
   };
   const std::string names = names_of(plan_rules(), ", ");
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
@@ -202,8 +202,8 @@ void add_plan(CLI::App& app) {
       "For every line {id, p, q, k} on stdin: acceptance, exact law, residual and parameters of the plan;\n"
       "acceptance is null where recursive-wor would take too many terms to compute it");
   add_flags(eval_command, *eval)->required();
-  eval_command.callback([eval, &eval_command, tell_unused, finish] {
-    tell_unused(eval_command, eval->plan);
+  eval_command.callback([eval, &eval_command, note_unused, finish] {
+    note_unused(eval_command, eval->plan);
     finish(run_plan_eval(std::cin, std::cout, *eval));
   });
 
@@ -217,8 +217,8 @@ void add_plan(CLI::App& app) {
   sample_command.add_option("--seed", sample->seed, "of the draws")
       ->transform(whole(0))
       ->capture_default_str();
-  sample_command.callback([sample, &sample_command, tell_unused, finish] {
-    tell_unused(sample_command, sample->plan);
+  sample_command.callback([sample, &sample_command, note_unused, finish] {
+    note_unused(sample_command, sample->plan);
     finish(run_plan_sample(std::cin, std::cout, *sample));
   });
 
@@ -235,8 +235,8 @@ void add_plan(CLI::App& app) {
   time_command.add_option("--seed", time->seed, "of the laws")
       ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  time_command.callback([time, &time_command, tell_unused, finish] {
-    tell_unused(time_command, time->plan);
+  time_command.callback([time, &time_command, note_unused, finish] {
+    note_unused(time_command, time->plan);
     finish(run_plan_time(std::cout, *time));
   });
 }

@@ -1,13 +1,12 @@
 #include "apps/cli/report/output.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "apps/cli/failure.h"
+#include "spectr/base/os/process.h"
 
 namespace spectr::cli {
 
@@ -29,7 +28,7 @@ void prepare_folder(const std::string& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) refuse(failed.message());
-  const fs::path probe = fs::path(folder) / fmt::format(".spectr-{}", getpid());
+  const fs::path probe = fs::path(folder) / fmt::format(".spectr-{}", process_id());
   if (!std::ofstream(probe)) refuse("no file can be written into this folder");
   fs::remove(probe, failed);
 }

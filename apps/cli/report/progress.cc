@@ -1,18 +1,18 @@
 #include "apps/cli/report/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "spectr/base/names.h"
+#include "spectr/base/os/terminal.h"
 
 namespace spectr::cli {
 
 Progress::Progress(std::string what, std::size_t total)
-    : what_(std::move(what)), total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(what)), total_(total), shown_(is_terminal(StandardStream::error)) {}
 
 void Progress::at(std::size_t done) {
   const int percent = total_ == 0 ? 100 : static_cast<int>(100 * done / total_);
@@ -20,7 +20,7 @@ void Progress::at(std::size_t done) {
   percent_ = percent;
   constexpr int width = 30;
   const int filled = percent * width / 100;
-  fmt::print(stderr, "\r{} [{:=<{}}{:{}}] {:3}%", what_, "", filled, "", width - filled, percent);
+  fmt::print(stderr, "\r{} [{:=<{}}{:{}}] {:3}%", label_, "", filled, "", width - filled, percent);
 }
 
 void Progress::done() {

@@ -18,7 +18,7 @@ class Progress {
   void done();
 
  private:
-  std::string what_;
+  std::string label_;
   std::size_t total_;
   int percent_ = -1;
   bool shown_;

@@ -1,7 +1,5 @@
 #include "apps/cli/report/reasoning_printer.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <utility>
 
@@ -10,7 +8,7 @@
 
 namespace spectr::cli {
 ReasoningPrinter::ReasoningPrinter(std::string_view style)
-    : style_(style), dims_(has_colours(STDOUT_FILENO)) {}
+    : style_(style), dims_(has_colours(StandardStream::output)) {}
 
 void ReasoningPrinter::print(std::string_view reasoning, std::string_view content) {
   const auto part = [this](std::string_view text, bool thinks) {

@@ -1,19 +1,17 @@
 #include "apps/cli/report/terminal_style.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 
 namespace spectr::cli {
 
-bool reads_escapes(int file) {
+bool reads_escapes(StandardStream stream) {
   const char* const terminal = std::getenv("TERM");
-  return isatty(file) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+  return is_terminal(stream) && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-bool has_colours(int file) {
+bool has_colours(StandardStream stream) {
   const char* const refused = std::getenv("NO_COLOR");
-  return reads_escapes(file) && (refused == nullptr || *refused == '\0');
+  return reads_escapes(stream) && (refused == nullptr || *refused == '\0');
 }
 
 }  // namespace spectr::cli

@@ -47,12 +47,12 @@ class EventStream final : public http::Reply {
   void tell(std::size_t i, http::Sink& sink) {
     const GenerationRequest& request = active_->request;
     const auto [delta, progress, result, called] = active_->take(i);
-    const bool tells_tokens =
+    const bool includes_tokens =
         is_native(request.api) || request.details || request.tokens || request.alternatives;
     generated_ += delta.tokens.size();
     for (const PromptProgress& step : progress) send(format_->progress(i, step), sink);
     if (!delta.text.empty() || !delta.reasoning.empty() || !delta.calls.empty() || !delta.prompt.empty() ||
-        (tells_tokens && !delta.tokens.empty())) {
+        (includes_tokens && !delta.tokens.empty())) {
       send(format_->chunk(i, delta), sink);
     } else if (!delta.tokens.empty() && !active_->parsers.empty()) {
       sink.write(filler_of(format_->framing()));  // the tool call is still incomplete

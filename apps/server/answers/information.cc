@@ -47,16 +47,16 @@ Json describe_choice(const ModelState& model) {
 }
 
 Json describe(const ModelState& model, bool several) {
-  Json told = {{"id", name_of(*model.options)},
-               {"aliases", model.options->aliases},
-               {"object", "model"},
-               {"created", 0},
-               {"owned_by", "spectr"}};
-  if (several) told.update(describe_choice(model));
-  if (!model.lease) return told;
+  Json entry = {{"id", name_of(*model.options)},
+                {"aliases", model.options->aliases},
+                {"object", "model"},
+                {"created", 0},
+                {"owned_by", "spectr"}};
+  if (several) entry.update(describe_choice(model));
+  if (!model.lease) return entry;
   const ModelSpec& spec = model.lease->models().target->spec();
-  told["meta"] = {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}};
-  return told;
+  entry["meta"] = {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}};
+  return entry;
 }
 
 Json defaults_of(const Service& service) {

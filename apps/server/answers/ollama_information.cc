@@ -45,9 +45,8 @@ Json capabilities_of(const Service& service) {
   Json all = Json::array({"completion"});
   if (models.has_template && models.chat_template) {
     all.push_back("tools");
-    const bool speaks_of_thoughts =
-        models.template_source.contains(reasoning_form(models.template_source).open);
-    if (speaks_of_thoughts) all.push_back("thinking");
+    const bool has_reasoning = models.template_source.contains(reasoning_form(models.template_source).open);
+    if (has_reasoning) all.push_back("thinking");
   }
   if (infill.prefix && infill.suffix && infill.middle) all.push_back("insert");
   return all;
@@ -97,15 +96,15 @@ Json show_json(const Service& service, const std::string& body) {
 }
 
 Json loaded_json(const std::string& model, Api api) {
-  Json told = {{"model", model}, {"created_at", timestamp()}};
+  Json answer = {{"model", model}, {"created_at", timestamp()}};
   if (api == Api::ollama_chat) {
-    told["message"] = {{"role", "assistant"}, {"content", ""}};
+    answer["message"] = {{"role", "assistant"}, {"content", ""}};
   } else {
-    told["response"] = "";
+    answer["response"] = "";
   }
-  told["done"] = true;
-  told["done_reason"] = "load";
-  return told;
+  answer["done"] = true;
+  answer["done_reason"] = "load";
+  return answer;
 }
 
 }  // namespace spectr::server

@@ -24,8 +24,8 @@ class OpenAiFormat final : public Format {
 
   Events chunk(std::size_t choice, const AnswerDelta& delta) override {
     Events events;
-    const bool tells_tokens = head_.request.alternatives || head_.request.details || head_.request.tokens;
-    if (delta.calls.empty() || tells_tokens || !delta.text.empty() || !delta.reasoning.empty())
+    const bool includes_tokens = head_.request.alternatives || head_.request.details || head_.request.tokens;
+    if (delta.calls.empty() || includes_tokens || !delta.text.empty() || !delta.reasoning.empty())
       events.push_back(text_event(choice, delta));
     for (std::size_t i = 0; i < delta.calls.size(); ++i) {
       Json whole = call_json(delta.calls[i]), rest = Json::object();

@@ -159,20 +159,20 @@ Json bytes_of(const std::string& piece) {
 }
 
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings) {
-  Json told = {{"method", method.name}};
-  if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
+  Json json = {{"method", method.name}};
+  if (!method.plan.empty()) json["plan"] = settings.plan.value_or(std::string(method.plan));
   for (const MethodSetting& setting : method_settings()) {
     if (!setting.asked || !method.reads(setting.setting)) continue;
     Json value = json_of(setting, settings);
     const bool is_off = value == Json(false) || value.empty() || (value.is_number_integer() && value == 0);
-    if (!is_off) told[std::string(setting.name)] = std::move(value);
+    if (!is_off) json[std::string(setting.name)] = std::move(value);
   }
-  if (method.reads(Setting::costs)) return told;
+  if (method.reads(Setting::costs)) return json;
   if (const auto decoder = make_decoder(method, settings); decoder && decoder->shape().length > 0) {
-    told["drafts"] = decoder->shape().drafts;
-    told["length"] = decoder->shape().length;
+    json["drafts"] = decoder->shape().drafts;
+    json["length"] = decoder->shape().length;
   }
-  return told;
+  return json;
 }
 
 Json tokens_of(const TextDelta& delta) {

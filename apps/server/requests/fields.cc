@@ -15,7 +15,7 @@ namespace spectr::server {
 
 namespace {
 
-constexpr std::size_t max_told = 100;        // number of ignored fields that are logged
+constexpr std::size_t max_logged = 100;      // number of ignored fields that are logged
 constexpr std::size_t max_values = 500'000;  // per body; more than a prompt of tokens has
 
 /// Removes indices: messages[7].id becomes messages[].id.
@@ -43,11 +43,12 @@ std::optional<std::int64_t> whole_number(const JsonInput& value) {
   return static_cast<std::int64_t>(given);
 }
 
-void tell_once(const std::string& field) {
+void log_once(const std::string& field) {
   static std::mutex mutex;
-  static std::set<std::string> told;
+  static std::set<std::string> logged;
   const std::lock_guard lock(mutex);
-  if (told.size() < max_told && told.insert(field).second) spdlog::info("ignored: unknown field {}", field);
+  if (logged.size() < max_logged && logged.insert(field).second)
+    spdlog::info("ignored: unknown field {}", field);
 }
 
 }  // namespace
@@ -158,7 +159,7 @@ void Fields::neutral(std::span<const Neutral> table) {
 void Fields::ignore_others() const {
   for (const auto& [name, value] : object_.items()) {
     if (!known_.contains(name))
-      tell_once(fmt::format("'{}{}'", without_indices(path_), escape(name, max_shown)));
+      log_once(fmt::format("'{}{}'", without_indices(path_), escape(name, max_shown)));
   }
 }
 

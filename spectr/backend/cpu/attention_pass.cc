@@ -4,13 +4,18 @@
 #include <array>
 #include <cmath>
 
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
 
 // Numbers rotated in about the time of a thread barrier.
 constexpr std::size_t rope_numbers = 4096;
+
+// Numbers copied in about the time of a cosine and a sine.
+constexpr std::size_t angle_cost = 128;
 
 // Minimum number of KV heads per thread for a balanced load.
 constexpr std::size_t heads_per_thread = 2;
@@ -55,14 +60,15 @@ void AttentionPass::begin(const PassBatch& batch, std::span<const std::unique_pt
   jobs_heads_ = 0;
   for (const Angles& angles : angles_) {
     const std::size_t half = angles.rope.frequencies.size();
-    for (std::size_t r = 0; r < batch.rows(); ++r) {
+    if (half == 0) continue;
+    for_each_row(batch.rows(), half * angle_cost, pool_, [&](std::size_t r) {
       const std::vector<float>& frequencies = angles.rope.frequencies_in(store_of(r).context());
       for (std::size_t i = 0; i < half; ++i) {
         const double angle = static_cast<double>(batch.positions[r]) * static_cast<double>(frequencies[i]);
         angles.cosines[r * half + i] = static_cast<float>(std::cos(angle)) * angles.rope.magnitude;
         angles.sines[r * half + i] = static_cast<float>(std::sin(angle)) * angles.rope.magnitude;
       }
-    }
+    });
   }
   // Reserve scores per thread for the maximum sequence; unused pages are never touched.
   std::size_t max_slots = 0;
@@ -94,13 +100,14 @@ void AttentionPass::normalize_vectors(const Layer& layer) const {
   const auto normalize_rows = [this](const std::optional<NormSpec>& norm, Span2d<float> x) {
     if (!norm) return;
     const NormNumbers numbers = weights_.numbers_of(*norm);
-    for (std::size_t r = 0; r < x.rows(); ++r) normalize(norm->kind, numbers, x[r], x[r]);
+    for_each_row(x.rows(), x.cols(), pool_,
+                 [&](std::size_t r) { normalize(norm->kind, numbers, x[r], x[r]); });
   };
   normalize_rows(layer.spec.q_norm, layer.buffers.query);
   if (!layer.spec.kv_from) normalize_rows(layer.spec.k_norm, layer.buffers.key);
 }
 
-void AttentionPass::turn(const Layer& layer, std::size_t row, std::span<float> head) const {
+void AttentionPass::rotate(const Layer& layer, std::size_t row, std::span<float> head) const {
   const RopeSpec& spec = layer.angles.rope;
   const std::size_t half = spec.frequencies.size();
   rope(head.subspan(spec.first), {layer.angles.cosines.get() + row * half, half},
@@ -119,7 +126,7 @@ void AttentionPass::prepare_key(const Layer& layer, std::size_t kv_head, std::si
     const std::span<float> shared = key.first(spec.latent->rank);
     normalize(spec.latent->norm.kind, weights_.numbers_of(spec.latent->norm), shared, shared);
   }
-  turn(layer, row, key);
+  rotate(layer, row, key);
   store_of(row).write(layer.index, kv_head, static_cast<std::size_t>(batch_->slots[row]), key, value);
 }
 
@@ -136,7 +143,7 @@ void AttentionPass::prepare(const Layer& layer, std::size_t kv_head) const {
     for (std::size_t h = kv_head * group_; h < (kv_head + 1) * group_; ++h) {
       const std::span<float> query = layer.buffers.query[r].subspan(h * dim, dim);
       if (!layer.q_norm.weight.empty()) normalize(spec.q_norm->kind, layer.q_norm, query, query);
-      turn(layer, r, query);
+      rotate(layer, r, query);
       if (spec.temperature) {
         for (float& number : query) number *= factor;
       }
@@ -166,8 +173,11 @@ void AttentionPass::store_keys(std::size_t index, const AttentionBuffers& buffer
   const AttentionSpec& spec = *spec_.layers[index].attention();
   Layer layer{index, spec, angles_[angles_of_[index]], buffers};
   if (spec.k_norm) layer.k_norm = weights_.numbers_of(*spec.k_norm);
-  for (std::size_t h = 0; h < spec.kv_heads; ++h)
-    for (std::size_t r = 0; r < batch_->rows(); ++r) prepare_key(layer, h, r);
+  const std::size_t rows = batch_->rows(), numbers = rows * spec.head_dim;
+  pool_.parallel_for(spec.kv_heads, div_up(rope_numbers, numbers), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t h = begin; h < end; ++h)
+      for (std::size_t r = 0; r < rows; ++r) prepare_key(layer, h, r);
+  });
 }
 
 void AttentionPass::run(std::size_t index, const AttentionBuffers& buffers) {

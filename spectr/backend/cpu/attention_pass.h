@@ -67,7 +67,7 @@ class AttentionPass {
   void normalize_vectors(const Layer& layer) const;
   void prepare(const Layer& layer, std::size_t kv_head) const;
   void prepare_key(const Layer& layer, std::size_t kv_head, std::size_t row) const;
-  void turn(const Layer& layer, std::size_t row, std::span<float> head) const;
+  void rotate(const Layer& layer, std::size_t row, std::span<float> head) const;
   void attend(const Layer& layer, std::size_t kv_head, const Job& job, ReadFrom from,
               std::size_t thread) const;
 

@@ -2,13 +2,15 @@
 #include <algorithm>
 
 #include "spectr/backend/cpu/cpu_ops.h"
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 
 namespace spectr {
 
 void CpuOps::tap(Buffer from, std::size_t cols, std::size_t first) {
   const Span2d<float> x = view(from, cols), out = take_logits().feature_rows(batch_->rows());
-  for (std::size_t r = 0; r < x.rows(); ++r) std::ranges::copy(x[r], out[r].subspan(first, cols).begin());
+  for_each_row(x.rows(), cols, pool_,
+               [&](std::size_t r) { std::ranges::copy(x[r], out[r].subspan(first, cols).begin()); });
 }
 
 bool CpuOps::read_caches_of(const Ops& target) {
@@ -25,7 +27,7 @@ void CpuOps::load_features() {
 void CpuOps::join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) {
   const Span2d<float> joined = view(Buffer::pair), stream = view(Buffer::stream),
                       states = view(state, pair.state_width);
-  for (std::size_t r = 0; r < joined.rows(); ++r) {
+  for_each_row(joined.rows(), joined.cols(), pool_, [&](std::size_t r) {
     const std::span<float> token = joined[r].first(pair.token_width),
                            rest = joined[r].subspan(pair.token_width);
     embed_row(embed, r, token);
@@ -36,13 +38,13 @@ void CpuOps::join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) {
     } else {
       std::ranges::copy(states[r], rest.begin());
     }
-    if (pair.projection) continue;
+    if (pair.projection) return;
     if (pair.normed_residual) {
       std::ranges::copy(rest, stream[r].begin());
     } else if (state != Buffer::stream) {
       std::ranges::copy(states[r], stream[r].begin());
     }
-  }
+  });
 }
 
 void CpuOps::store_keys(std::size_t layer) {

@@ -6,14 +6,16 @@
 #include <utility>
 
 #include "spectr/backend/cpu/activate.h"
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled_array.h"
 
 namespace spectr {
 namespace {
 
-// Numbers soft-capped in about the time of a thread barrier.
+// Logits scaled and soft-capped in about the time of a thread barrier.
 constexpr std::size_t capped_numbers = 2048;
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
@@ -21,6 +23,11 @@ constexpr float nothing = -std::numeric_limits<float>::infinity();
 void multiply_by(float factor, std::span<float> x) {
   if (factor == 1.0f) return;
   for (float& number : x) number *= factor;
+}
+
+void scale_and_cap(const HeadSpec& spec, std::span<float> logits) {
+  multiply_by(spec.scale, logits);
+  if (spec.cap != 0.0f) soft_cap(logits, spec.cap);
 }
 
 std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
@@ -150,47 +157,48 @@ void CpuOps::embed(const EmbedSpec& spec) {
     weights_.matrix(table).row(static_cast<std::size_t>(of), added[r]);
     spectr::add(x[r], added[r]);
   };
-  for (std::size_t r = 0; r < batch_->rows(); ++r) {
+  for_each_row(x.rows(), x.cols(), pool_, [&](std::size_t r) {
     embed_row(spec, r, x[r]);
     if (spec.segments) add_row(*spec.segments, batch_->segment(r), r);
     if (spec.positions) add_row(*spec.positions, batch_->positions[r], r);
-  }
+  });
 }
 
 void CpuOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
   const NormNumbers numbers = weights_.numbers_of(spec);
   const Span2d<float> x = view(in, numbers.weight.size()), normed = view(out, numbers.weight.size());
-  for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.kind, numbers, x[r], normed[r]);
+  for_each_row(x.rows(), x.cols(), pool_,
+               [&](std::size_t r) { normalize(spec.kind, numbers, x[r], normed[r]); });
 }
 
 void CpuOps::scale(Buffer buffer, float factor) {
   const Span2d<float> x = view(buffer);
-  for (std::size_t r = 0; r < x.rows(); ++r) multiply_by(factor, x[r]);
+  for_each_row(x.rows(), x.cols(), pool_, [&](std::size_t r) { multiply_by(factor, x[r]); });
 }
 
 void CpuOps::add(Buffer to, Buffer from) {
   const Span2d<float> x = view(to), y = view(from);
-  for (std::size_t r = 0; r < x.rows(); ++r) spectr::add(x[r], y[r]);
+  for_each_row(x.rows(), x.cols(), pool_, [&](std::size_t r) { spectr::add(x[r], y[r]); });
 }
 
 void CpuOps::gate(Buffer buffer, std::size_t cols, std::size_t gates) {
   const Span2d<float> x = view(buffer, cols), by = view(Buffer::gate, gates);
-  for (std::size_t r = 0; r < x.rows(); ++r) {
+  for_each_row(x.rows(), cols, pool_, [&](std::size_t r) {
     if (gates == 1) {
       multiply_by(sigmoid(by[r].front()), x[r]);
     } else {
       multiply_by_sigmoid(x[r], by[r]);
     }
-  }
+  });
 }
 
 void CpuOps::add_norm(const NormSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), branch = view(Buffer::branch), normed = view(Buffer::normed);
   const NormNumbers numbers = weights_.numbers_of(spec);
-  for (std::size_t r = 0; r < x.rows(); ++r) {
+  for_each_row(x.rows(), x.cols(), pool_, [&](std::size_t r) {
     spectr::add(x[r], branch[r]);
     normalize(spec.kind, numbers, x[r], normed[r]);
-  }
+  });
 }
 
 void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in) {
@@ -247,24 +255,29 @@ std::size_t CpuOps::experts(const ExpertsSpec& spec, Buffer in) {
 void CpuOps::layer_inputs(const LayerEmbeddingSpec& spec) {
   const Span2d<float> inputs = view(Buffer::layer_inputs);
   const NormNumbers numbers = weights_.numbers_of(spec.norm);
-  std::vector<float> own(inputs.cols());
   const float scale = std::sqrt(static_cast<float>(spec.dim)), half = std::sqrt(0.5f);
-  for (std::size_t r = 0; r < inputs.rows(); ++r) {
-    weights_.matrix(spec.tokens).row(static_cast<std::size_t>(batch_->tokens[r]), own);
-    for (std::size_t from = 0; from < inputs.cols(); from += spec.dim) {
-      const std::span<float> part = inputs[r].subspan(from, spec.dim);
-      normalize(spec.norm.kind, numbers, part, part);
-      for (std::size_t j = 0; j < spec.dim; ++j) part[j] = (part[j] + scale * own[from + j]) * half;
+  const std::size_t cols = inputs.cols(), grain = div_up(numbers_per_thread, cols);
+  RecycledArray<float> embeddings(static_cast<std::size_t>(pool_.threads()) * cols);  // one per thread
+  pool_.parallel_for(inputs.rows(), grain, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    const std::span<float> embedding(embeddings.data() + thread * cols, cols);
+    for (std::size_t r = begin; r < end; ++r) {
+      weights_.matrix(spec.tokens).row(static_cast<std::size_t>(batch_->tokens[r]), embedding);
+      for (std::size_t from = 0; from < cols; from += spec.dim) {
+        const std::span<float> part = inputs[r].subspan(from, spec.dim);
+        normalize(spec.norm.kind, numbers, part, part);
+        for (std::size_t j = 0; j < spec.dim; ++j) part[j] = (part[j] + scale * embedding[from + j]) * half;
+      }
     }
-  }
+  });
 }
 
 void CpuOps::layer_input(std::size_t layer) {
   const LayerInputSpec& spec = *spec_.layers[layer].input;
   const std::size_t dim = spec.gate.out;
   const Span2d<float> gate = view(Buffer::gate, dim), inputs = view(Buffer::layer_inputs);
-  for (std::size_t r = 0; r < gate.rows(); ++r)
+  for_each_row(gate.rows(), dim, pool_, [&](std::size_t r) {
     spectr::activate(spec.activation, 0, gate[r], inputs[r].subspan(layer * dim, dim));
+  });
 }
 
 std::span<float> CpuOps::numbers(Buffer buffer) {
@@ -276,14 +289,14 @@ void CpuOps::head(const HeadSpec& spec) {
   const std::size_t rows = batch_->wanted.size();
   if (rows == 0) return;
   const Span2d<float> x = view(Buffer::stream), normed = view(Buffer::normed);
-  for (std::size_t i = 0; i < rows; ++i) {
+  for_each_row(rows, x.cols(), pool_, [&](std::size_t i) {
     const std::span<const float> wanted = x[static_cast<std::size_t>(batch_->wanted[i])];
     if (spec.norm) {
       normalize(spec.norm->kind, weights_.numbers_of(*spec.norm), wanted, normed[i]);
     } else {
       std::ranges::copy(wanted, normed[i].begin());
     }
-  }
+  });
   HostLogits& logits = take_logits();
   const bool shortens = !spec.shortlist.empty();
   if (shortens) shortlist_logits_.resize(std::max(shortlist_logits_.size(), rows * spec.output.out));
@@ -310,13 +323,12 @@ HostLogits& CpuOps::take_logits() {
 
 /// Applies scale and soft cap to the head's logits.
 void CpuOps::finish_logits(const HeadSpec& spec, Span2d<float> logits) {
-  for (std::size_t i = 0; i < logits.rows(); ++i) multiply_by(spec.scale, logits[i]);
-  if (spec.cap == 0.0f) return;
+  if (spec.scale == 1.0f && spec.cap == 0.0f) return;
   const std::size_t parts = div_up(logits.cols(), capped_numbers);  // per row
   pool_.parallel_for(logits.rows() * parts, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t task = begin; task < end; ++task) {
       const std::size_t part = task % parts, from = part * logits.cols() / parts;
-      soft_cap(logits[task / parts].subspan(from, (part + 1) * logits.cols() / parts - from), spec.cap);
+      scale_and_cap(spec, logits[task / parts].subspan(from, (part + 1) * logits.cols() / parts - from));
     }
   });
 }
@@ -324,7 +336,7 @@ void CpuOps::finish_logits(const HeadSpec& spec, Span2d<float> logits) {
 /// Expands shortlist logits to the vocabulary, and computes those of sequences' extra tokens.
 void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
                     Span2d<float> out) {
-  for (std::size_t i = 0; i < out.rows(); ++i) {
+  for_each_row(out.rows(), out.cols(), pool_, [&](std::size_t i) {
     const std::span<float> row = out[i];
     std::ranges::fill(row, nothing);
     for (std::size_t j = 0; j < spec.shortlist.size(); ++j)
@@ -333,10 +345,10 @@ void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<con
     for (std::size_t j = 0; j < own.tokens.size(); ++j) {
       float logit = dot(std::span(own.rows).subspan(j * spec_.width, spec_.width), normed[i]);
       if (!own.biases.empty()) logit += own.biases[j];
-      finish_logits(spec, {&logit, 1, 1});
+      scale_and_cap(spec, {&logit, 1});
       row[static_cast<std::size_t>(own.tokens[j])] = logit;
     }
-  }
+  });
 }
 
 Result<HeldLogits> CpuOps::finish() {

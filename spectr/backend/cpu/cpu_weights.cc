@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/gguf/dequantize.h"
 
@@ -40,7 +41,7 @@ NormNumbers CpuWeights::numbers_of(const NormSpec& spec) const {
 
 void CpuWeights::add_bias(const LinearSpec& linear, Span2d<float> y) const {
   if (!linear.bias) return;
-  for (std::size_t r = 0; r < y.rows(); ++r) add(y[r], vectors_[*linear.bias]);
+  for_each_row(y.rows(), y.cols(), pool_, [&](std::size_t r) { add(y[r], vectors_[*linear.bias]); });
 }
 
 void CpuWeights::reserve(std::size_t rows, MatmulScratch& scratch) const {

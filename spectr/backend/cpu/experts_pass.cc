@@ -7,15 +7,12 @@
 #include <utility>
 
 #include "spectr/backend/cpu/activate.h"
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/state_ops.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
-#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
-
-// Numbers copied or added in about the time of a thread barrier.
-constexpr std::size_t numbers_worth_sharing = 16384;
 
 /// Chooses the `chosen.size()` experts with the largest scores; ties go to the lower index.
 template <class Score>
@@ -183,24 +180,20 @@ std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Spa
   if (spec.router_norm) {
     const NormNumbers norm = weights_.numbers_of(*spec.router_norm);
     const Span2d<float> normed(outputs_.get(), x.rows(), x.cols());
-    for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.router_norm->kind, norm, stream[r], normed[r]);
+    for_each_row(x.rows(), x.cols(), pool_,
+                 [&](std::size_t r) { normalize(spec.router_norm->kind, norm, stream[r], normed[r]); });
     choose(spec, normed, scratch);
   } else {
     choose(spec, x, scratch);
   }
   const std::size_t all = group(spec);
   const DenseSpec& block = spec.blocks.front();
-  const std::size_t grain = div_up(numbers_worth_sharing, spec.used * x.cols());
   const Span2d<float> inputs(inputs_.get(), all, x.cols()), outputs(outputs_.get(), all, x.cols());
   const Span2d<float> gates(gates_.get(), all, block.width), ups(ups_.get(), all, block.width);
-  const auto each_row = [&](const auto& body) {
-    pool_.parallel_for(x.rows(), grain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t r = begin; r < end; ++r) body(r, std::span(places_).subspan(r * spec.used, spec.used));
-    });
-  };
+  const auto places_of = [&](std::size_t r) { return std::span(places_).subspan(r * spec.used, spec.used); };
 
-  each_row([&](std::size_t r, std::span<const std::size_t> places) {
-    for (const std::size_t place : places) {
+  for_each_row(x.rows(), spec.used * x.cols(), pool_, [&](std::size_t r) {
+    for (const std::size_t place : places_of(r)) {
       if (place != elsewhere) std::ranges::copy(x[r], inputs[place].begin());
     }
   });
@@ -212,7 +205,8 @@ std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Spa
     activate(block, gates, ups, pool_);
     multiply(spec, {&down, 1}, block.gate ? gates : ups, scratch);
   }
-  each_row([&](std::size_t r, std::span<const std::size_t> places) {
+  for_each_row(x.rows(), spec.used * x.cols(), pool_, [&](std::size_t r) {
+    const std::span<const std::size_t> places = places_of(r);
     std::ranges::fill(out[r], 0.0f);
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i] != elsewhere) add_scaled(out[r], chosen_[r * spec.used + i].weight, outputs[places[i]]);

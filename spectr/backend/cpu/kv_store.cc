@@ -54,7 +54,7 @@ KvLayout::KvLayout(std::span<const Layer> layers, const KvTypes& types)
   for (const Layer& layer : layers_) {
     auto group = std::ranges::find(groups_, layer.window, &Group::window);
     if (group == groups_.end()) group = groups_.insert(group, {layer.window, 0});
-    places_.push_back({static_cast<std::size_t>(group - groups_.begin()), group->block_bytes});
+    locations_.push_back({static_cast<std::size_t>(group - groups_.begin()), group->block_bytes});
     group->block_bytes += layer.kv_heads * head_bytes(layer);
   }
 }
@@ -96,7 +96,7 @@ KvStore::KvStore(const KvLayout& layout, const CacheSize& size, BlockPool& pool)
 template <class Beside, class Once>
 void KvStore::with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const {
   const KvLayout::Layer& sizes = layout_.layers_[layer];
-  const auto [group, start] = layout_.places_[layer];
+  const auto [group, start] = layout_.locations_[layer];
   const auto& [table, ring] = blocks_[group];
   const std::size_t begin = start + head * layout_.head_bytes(sizes), dim = sizes.head_dim;
   if (sizes.value_dim > 0) {

@@ -6,7 +6,7 @@
 
 #include "spectr/backend/cpu/kernels/attention.h"
 #include "spectr/base/block_pool.h"
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/pass_batch.h"
 
@@ -36,7 +36,7 @@ class KvLayout {
     /// Returns the number of blocks of slots that they keep.
     std::size_t blocks(const CacheSize& size) const;
   };
-  struct Place {
+  struct Location {
     std::size_t group, start;  ///< byte offset of the layer's heads
                                ///< in a block of the group
   };
@@ -44,8 +44,8 @@ class KvLayout {
   std::size_t head_bytes(const Layer& layer) const;
 
   std::vector<Layer> layers_;
-  std::vector<Place> places_;  // by layer
-  std::vector<Group> groups_;  // the first has no window, and may have no layers
+  std::vector<Location> locations_;  // by layer
+  std::vector<Group> groups_;        // the first has no window, and may have no layers
   KvTypes types_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/backend/cpu/for_each_row.h"
+
 namespace spectr {
 
 LatentPass::LatentPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool)
@@ -32,8 +34,8 @@ void LatentPass::reserve(std::size_t rows, MatmulScratch& scratch) {
   inputs_ = std::move(inputs);
 }
 
-void LatentPass::multiply(const std::vector<LinearSpec>& heads, Span2d<const float> x, std::size_t x_apart,
-                          Span2d<float> y, std::size_t y_apart, MatmulScratch& scratch) {
+void LatentPass::multiply(const std::vector<LinearSpec>& heads, Span2d<const float> x, std::size_t x_stride,
+                          Span2d<float> y, std::size_t y_stride, MatmulScratch& scratch) {
   const std::size_t rows = x.rows(), in = heads.front().in, out = heads.front().out;
   const auto input = [&](std::size_t h) { return Span2d<float>(inputs_.get() + h * rows * in, rows, in); };
   const auto output = [&](std::size_t h) {
@@ -41,30 +43,32 @@ void LatentPass::multiply(const std::vector<LinearSpec>& heads, Span2d<const flo
   };
   products_.clear();
   groups_.clear();
+  for_each_row(rows, heads.size() * in, pool_, [&](std::size_t r) {
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      std::ranges::copy(x[r].subspan(h * x_stride, in), input(h)[r].begin());
+  });
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    for (std::size_t r = 0; r < rows; ++r)
-      std::ranges::copy(x[r].subspan(h * x_apart, in), input(h)[r].begin());
     products_.push_back({weights_.matrix(heads[h].weight), output(h)});
     groups_.push_back({std::span(products_).last(1), input(h)});
   }
   matmul(groups_, pool_, scratch);
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    for (std::size_t r = 0; r < rows; ++r)
-      std::ranges::copy(output(h)[r], y[r].subspan(h * y_apart, out).begin());
-  }
+  for_each_row(rows, heads.size() * out, pool_, [&](std::size_t r) {
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      std::ranges::copy(output(h)[r], y[r].subspan(h * y_stride, out).begin());
+  });
 }
 
 void LatentPass::queries(const AttentionSpec& spec, Span2d<const float> in, Span2d<float> query,
                          MatmulScratch& scratch) {
   const LatentSpec& latent = *spec.latent;
-  const std::size_t apart = in.cols() / spec.heads;
-  multiply(latent.keys_up, in, apart, query, spec.head_dim, scratch);
-  for (std::size_t r = 0; r < in.rows(); ++r) {
+  const std::size_t stride = in.cols() / spec.heads, rotated = stride - latent.q_dim;
+  multiply(latent.keys_up, in, stride, query, spec.head_dim, scratch);
+  for_each_row(in.rows(), in.cols(), pool_, [&](std::size_t r) {
     for (std::size_t h = 0; h < spec.heads; ++h) {
-      const std::span<const float> rotated = in[r].subspan(h * apart, apart).subspan(latent.q_dim);
-      std::ranges::copy(rotated, query[r].subspan(h * spec.head_dim + latent.rank).begin());
+      std::ranges::copy(in[r].subspan(h * stride + latent.q_dim, rotated),
+                        query[r].subspan(h * spec.head_dim + latent.rank).begin());
     }
-  }
+  });
 }
 
 void LatentPass::values(const AttentionSpec& spec, Span2d<const float> attended, Span2d<float> out,

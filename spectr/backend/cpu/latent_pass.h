@@ -33,9 +33,9 @@ class LatentPass {
 
  private:
   /// Computes, for each row and head h, the first numbers of y's head as W_h times the first numbers of x's
-  /// head. `x_apart` and `y_apart` are head strides in numbers.
-  void multiply(const std::vector<LinearSpec>& heads, Span2d<const float> x, std::size_t x_apart,
-                Span2d<float> y, std::size_t y_apart, MatmulScratch& scratch);
+  /// head. `x_stride` and `y_stride` are the heads' strides in numbers.
+  void multiply(const std::vector<LinearSpec>& heads, Span2d<const float> x, std::size_t x_stride,
+                Span2d<float> y, std::size_t y_stride, MatmulScratch& scratch);
 
   const ModelSpec& spec_;
   const CpuWeights& weights_;

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns the minimum seconds of `repetitions` calls, after a warm-up call.
 template <class Work>
-double least_seconds(int repetitions, Work work) {
+double min_seconds(int repetitions, Work work) {
   work();
   double least = 1e9;
   Stopwatch watch;
@@ -43,7 +43,7 @@ double products_per_second(TensorType type, ThreadPool& pool) {
     const std::vector<float> x(n * cols, 0.5f);
     std::vector<float> y(n * rows);
     const Product product[] = {{w, {y.data(), n, rows}}};
-    const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
+    const double seconds = min_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
     best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
   }
   return best;
@@ -66,7 +66,7 @@ double memory_bytes_per_second(ThreadPool& pool) {
     }
     return sum;
   };
-  const double seconds = least_seconds(15, [&] {
+  const double seconds = min_seconds(15, [&] {
     pool.parallel_for(pieces, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) sums[i] = read(i);
     });

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "spectr/backend/cpu/for_each_row.h"
 #include "spectr/backend/cpu/kernels/state_ops.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
@@ -127,16 +128,17 @@ void RecurrentPass::run(std::size_t layer, const ShortConvolutionSpec& spec, Spa
                         Span2d<float> out) {
   const std::size_t width = out.cols();
   read_frame_inputs(layer);
-  for (std::size_t r = 0; r < in.rows(); ++r) {
+  for_each_row(in.rows(), 2 * width, pool_, [&](std::size_t r) {
     const std::span<float> kept = store_of_row(r).inputs(layer, static_cast<std::size_t>(batch_->slots[r]));
     const std::span<const float> b = in[r].first(width), u = in[r].subspan(2 * width, width);
     for (std::size_t c = 0; c < width; ++c) kept[c] = b[c] * u[c];
-  }
-  for (std::size_t r = 0; r < in.rows(); ++r) {
+  });
+  // Rows read the kept inputs of other rows, all of which are written by now.
+  for_each_row(in.rows(), sizes_[layer].kernel * width, pool_, [&](std::size_t r) {
     convolve(layer, spec.weight, r, 0, out[r]);
     const std::span<const float> factor = in[r].subspan(width, width);
     for (std::size_t c = 0; c < width; ++c) out[r][c] *= factor[c];
-  }
+  });
   keep_frame_inputs(layer);
 }
 
@@ -144,10 +146,10 @@ void RecurrentPass::run(std::size_t layer, const ShortConvolutionSpec& spec, Spa
 void RecurrentPass::prepare_heads(std::size_t layer, const DeltaNetSpec& spec,
                                   const DeltaNetBuffers& buffers) {
   const std::size_t rows = batch_->rows(), dim = spec.head_dim;
-  for (std::size_t r = 0; r < rows; ++r) {
+  for_each_row(rows, buffers.qkv.cols(), pool_, [&](std::size_t r) {
     std::ranges::copy(buffers.qkv[r],
                       store_of_row(r).inputs(layer, static_cast<std::size_t>(batch_->slots[r])).begin());
-  }
+  });
   const std::size_t heads = 2 * spec.key_heads + spec.value_heads;
   const float query_scale = 1.0f / std::sqrt(static_cast<float>(dim));
   pool_.parallel_for(heads, div_up(convolved_numbers, rows * dim), [&](std::size_t begin, std::size_t end) {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 #include "spectr/nn/model_spec.h"
 #include "spectr/nn/pass_batch.h"
 

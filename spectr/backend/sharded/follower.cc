@@ -122,7 +122,7 @@ class Part {
   std::vector<HeldLogits> passes_;              // by the leader's slot
 };
 
-std::unexpected<Error> senseless(const Communicator& communicator) {
+std::unexpected<Error> bad_message(const Communicator& communicator) {
   return error(ErrorCode::internal, "{}: an order of the leader makes no sense here",
                communicator.name_of(communicator.rank()));
 }
@@ -151,23 +151,23 @@ class Follower {
       SPECTR_TRY_VOID(communicator_.broadcast(bytes));
       MessageReader in(bytes);
       Order order{};
-      if (!in.get(order)) return senseless(communicator_);
+      if (!in.get(order)) return bad_message(communicator_);
       if (order == Order::end) return {};
-      if (!part_) return senseless(communicator_);
-      SPECTR_TRY_VOID(obey(order, in));
+      if (!part_) return bad_message(communicator_);
+      SPECTR_TRY_VOID(handle(order, in));
     }
   }
 
  private:
-  Result<void> obey(Order order, MessageReader& in) {
+  Result<void> handle(Order order, MessageReader& in) {
     switch (order) {
       case Order::reserve:
-        if (std::size_t rows = 0; in.get(rows)) return say(part_->reserve(rows));
+        if (std::size_t rows = 0; in.get(rows)) return acknowledge(part_->reserve(rows));
         break;
       case Order::open_cache: {
         CacheId cache = 0;
         CacheSize size{};
-        if (in.get(cache) && in.get(size)) return say(part_->open(cache, size));
+        if (in.get(cache) && in.get(size)) return acknowledge(part_->open(cache, size));
         break;
       }
       case Order::close_cache:
@@ -195,13 +195,13 @@ class Follower {
         break;
       }
       case Order::ask:
-        if (Question question{}; in.get(question)) return give(part_->answer(question));
+        if (Question question{}; in.get(question)) return reply(part_->answer(question));
         break;
       case Order::answer:
-        return give({});
+        return reply({});
       case Order::times: {
         const RankTimes times = part_->take_times();
-        return give(std::as_bytes(std::span(&times, 1)));
+        return reply(std::as_bytes(std::span(&times, 1)));
       }
       case Order::sums:
         if (Rounds rounds{}; in.get(rounds)) return run_sums(communicator_, rounds);
@@ -213,14 +213,14 @@ class Follower {
       case Order::end:
         break;
     }
-    return senseless(communicator_);
+    return bad_message(communicator_);
   }
 
-  Result<void> say(bool could) {
+  Result<void> acknowledge(bool could) {
     const std::byte answer{could};
-    return give(std::span(&answer, 1));
+    return reply(std::span(&answer, 1));
   }
-  Result<void> give(std::span<const std::byte> answer) {
+  Result<void> reply(std::span<const std::byte> answer) {
     SPECTR_TRY([[maybe_unused]] const auto nothing, communicator_.gather(answer));
     return {};
   }
@@ -243,17 +243,17 @@ Result<bool> follow(Communicator& communicator, const Backend& backend,
   MessageReader in(bytes);
   Order order{};
   LoadOrder what{};
-  if (!in.get(order)) return senseless(communicator);
+  if (!in.get(order)) return bad_message(communicator);
   if (order == Order::end) return false;
-  if (order != Order::load || !in.get(what)) return senseless(communicator);
+  if (order != Order::load || !in.get(what)) return bad_message(communicator);
   communicator.use_first(what.ranks);
 
   Result<Gguf> file = open_same(what, open);
   SPECTR_TRY_VOID(answer(file ? "" : file.error().message));
   SPECTR_TRY_VOID(communicator.broadcast(bytes));  // true if all ranks have the file
-  if (!MessageReader(bytes).get(order)) return senseless(communicator);
+  if (!MessageReader(bytes).get(order)) return bad_message(communicator);
   if (order == Order::end) return true;
-  if (order != Order::load || !file) return senseless(communicator);
+  if (order != Order::load || !file) return bad_message(communicator);
 
   Result<std::unique_ptr<Part>> part = Part::load(std::move(*file), what, backend, communicator, pool);
   SPECTR_TRY_VOID(answer(part ? "" : part.error().message));

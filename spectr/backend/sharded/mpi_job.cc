@@ -102,7 +102,7 @@ class MpiCommunicator final : public Communicator {
     Order& order = orders_.emplace_back(bytes);
     for (int other = 1; other < ranks_; ++other)
       SPECTR_TRY_VOID(send(other, orders, order.bytes, order.pending));
-    return forget_orders(most_orders);
+    return forget_orders(max_orders);
   }
 
   Result<void> send(std::size_t to, std::span<const float> mine) override {
@@ -115,11 +115,11 @@ class MpiCommunicator final : public Communicator {
 
   Result<void> receive(std::size_t from, std::span<float> out) override {
     SPECTR_TRY_VOID(state());
-    others_.resize(out.size());
+    received_.resize(out.size());
     std::vector<Pending> pending;
-    SPECTR_TRY_VOID(expect_numbers(static_cast<int>(from), passed_on, others_, pending));
+    SPECTR_TRY_VOID(expect_numbers(static_cast<int>(from), passed_on, received_, pending));
     SPECTR_TRY_VOID(wait_for(pending));
-    std::ranges::copy(others_, out.begin());
+    std::ranges::copy(received_, out.begin());
     return {};
   }
 
@@ -272,9 +272,9 @@ class MpiCommunicator final : public Communicator {
   /// All-reduces by an all-to-all exchange of all numbers.
   Result<void> exchange_all(std::span<float> mine) {
     const std::size_t count = mine.size();
-    others_.resize(count * ranks());
+    received_.resize(count * ranks());
     const auto of = [&](int rank) {
-      return std::span(others_).subspan(count * static_cast<std::size_t>(rank), count);
+      return std::span(received_).subspan(count * static_cast<std::size_t>(rank), count);
     };
     std::vector<Pending> pending;
     for (int other = 0; other < ranks_; ++other) {
@@ -295,9 +295,9 @@ class MpiCommunicator final : public Communicator {
       return mine.subspan(range.first, range.size);
     };
     const std::span<float> own = part(rank_);
-    others_.resize(own.size() * ranks());
+    received_.resize(own.size() * ranks());
     const auto of = [&](int rank) {
-      return std::span(others_).subspan(own.size() * static_cast<std::size_t>(rank), own.size());
+      return std::span(received_).subspan(own.size() * static_cast<std::size_t>(rank), own.size());
     };
     std::vector<Pending> pending;
     for (int other = 0; other < ranks_; ++other) {
@@ -317,11 +317,11 @@ class MpiCommunicator final : public Communicator {
     return wait_for(pending);
   }
 
-  /// Sets out[i] to the sum over ranks of their `count` numbers in others_, added in rank order.
+  /// Sets out[i] to the sum over ranks of their `count` numbers in received_, added in rank order.
   void add_in_order(std::size_t count, std::span<float> out) const {
-    std::ranges::copy(std::span(others_).first(count), out.begin());
+    std::ranges::copy(std::span(received_).first(count), out.begin());
     for (std::size_t rank = 1; rank < ranks(); ++rank) {
-      const std::span<const float> more = std::span(others_).subspan(count * rank, count);
+      const std::span<const float> more = std::span(received_).subspan(count * rank, count);
       for (std::size_t i = 0; i < count; ++i) out[i] += more[i];
     }
   }
@@ -334,9 +334,9 @@ class MpiCommunicator final : public Communicator {
     std::vector<std::byte> bytes;
     std::vector<Pending> pending = {};
   };
-  static constexpr std::size_t most_orders = 16;
+  static constexpr std::size_t max_orders = 16;
   std::deque<Order> orders_;
-  std::vector<float> own_, others_;           // numbers of this rank, and of the others by rank
+  std::vector<float> own_, received_;         // numbers of this rank, and of the others by rank
   std::vector<std::byte> answer_, incoming_;  // bytes being sent and received
   std::optional<Error> failure_;
 };

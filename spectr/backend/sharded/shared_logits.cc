@@ -75,12 +75,12 @@ std::vector<std::byte> answer_of(const Question& question, const Logits& row, Ra
 }
 
 void SharedLogits::take(HeldLogits mine, std::size_t rows) {
-  mine_ = std::move(mine);
+  local_logits_ = std::move(mine);
   rows_.assign(rows, {});
 }
 
 std::vector<std::vector<std::byte>> SharedLogits::ask(const Question& question) const {
-  return leader_.ask(question, answer_of(question, mine_.row(question.row), tokens_of(who_.rank)));
+  return leader_.ask(question, answer_of(question, local_logits_.row(question.row), tokens_of(who_.rank)));
 }
 
 double SharedLogits::at(std::size_t row, Token token) const {

@@ -42,7 +42,7 @@ class SharedLogits final : public PassLogits, public LogitRows {
   std::uint32_t place_;
   std::size_t vocabulary_;
   RankOf who_;
-  HeldLogits mine_;
+  HeldLogits local_logits_;
   mutable std::vector<std::vector<float>> rows_;  // rows gathered so far; one thread per row
 };
 

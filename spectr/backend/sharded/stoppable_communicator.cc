@@ -7,7 +7,7 @@ namespace spectr {
 
 bool StoppableCommunicator::leave(std::chrono::milliseconds patience) {
   if (!mutex_.try_lock_for(patience)) return false;  // stays locked on success
-  if (asks_ || loaded_) {
+  if (load_pending_ || loaded_) {
     MessageWriter end;
     end.put(Order::end);
     (void)ranks_.broadcast(end.bytes());
@@ -20,13 +20,13 @@ Result<void> StoppableCommunicator::broadcast(std::vector<std::byte>& bytes) {
   const std::lock_guard lock(mutex_);
   Order order{};
   MessageReader(bytes).get(order);
-  const bool begins = order != Order::end && !asks_;
+  const bool begins = order != Order::end && !load_pending_;
   if (stopped_ && begins) return error(ErrorCode::cancelled, "the program is stopping");
   if (order == Order::end) {
-    asks_ = loaded_ = false;
+    load_pending_ = loaded_ = false;
   } else if (order == Order::load) {
-    loaded_ = asks_;
-    asks_ = !asks_;
+    loaded_ = load_pending_;
+    load_pending_ = !load_pending_;
   }
   return ranks_.broadcast(bytes);
 }

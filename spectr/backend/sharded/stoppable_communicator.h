@@ -43,8 +43,8 @@ class StoppableCommunicator final : public Communicator {
   Communicator& ranks_;
   std::timed_mutex mutex_;
   std::atomic<bool> stopped_ = false;
-  bool asks_ = false;    // a load was sent, but not yet its confirmation
-  bool loaded_ = false;  // a model is loaded
+  bool load_pending_ = false;  // a load was sent, but not yet its confirmation
+  bool loaded_ = false;        // a model is loaded
 };
 
 }  // namespace spectr

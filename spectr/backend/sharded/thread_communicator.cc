@@ -23,7 +23,7 @@ namespace spectr {
 namespace {
 
 /// A rank's state that is visible to the others, who read it between two barriers.
-struct alignas(64) Place {
+struct alignas(64) RankState {
   Count steps;  // barriers reached
   std::span<const float> numbers;
   std::array<std::vector<float>, 2> sums;  // of its part of this reduction and of the previous one
@@ -32,12 +32,12 @@ struct alignas(64) Place {
 struct Meeting {
   Meeting(std::size_t count, std::chrono::milliseconds longest)
       : ranks(count), orders(count), answers(count), numbers(count * count), patience(longest) {
-    for (std::size_t some = 1; some <= count; ++some) places.emplace_back(some);
+    for (std::size_t some = 1; some <= count; ++some) rank_states.emplace_back(some);
   }
   std::size_t ranks;
-  std::vector<std::vector<Place>> places;  // of the participants, by their number minus one
-  std::vector<Mailbox> orders, answers;    // from the leader to a rank, and from a rank to the leader
-  std::vector<Mailbox> numbers;            // [from * ranks + to]
+  std::vector<std::vector<RankState>> rank_states;  // of the participants, by their number minus one
+  std::vector<Mailbox> orders, answers;  // from the leader to a rank, and from a rank to the leader
+  std::vector<Mailbox> numbers;          // [from * ranks + to]
   std::chrono::milliseconds patience;
   std::atomic<bool> has_failed = false;  // a rank gave up: what others expose may be gone
 };
@@ -49,7 +49,7 @@ class ThreadCommunicator final : public Communicator {
 
   /// Notifies all ranks that wait for this one.
   ~ThreadCommunicator() override {
-    for (std::size_t some = rank_; some < all_ranks(); ++some) meeting_->places[some][rank_].steps.end();
+    for (std::size_t some = rank_; some < all_ranks(); ++some) meeting_->rank_states[some][rank_].steps.end();
     if (rank_ == 0) {
       for (Mailbox& box : meeting_->orders) box.puts.end();
     }
@@ -95,7 +95,7 @@ class ThreadCommunicator final : public Communicator {
     const std::size_t turn = mine().steps.load() / 2 % 2;
     const auto share_of = [&](std::size_t rank) {
       const Range part = part_of(numbers.size(), {rank_, ranks_});
-      return places()[rank].numbers.subspan(part.first, part.size);
+      return rank_states()[rank].numbers.subspan(part.first, part.size);
     };
     mine().numbers = numbers;
     SPECTR_TRY_VOID(meet());
@@ -108,7 +108,7 @@ class ThreadCommunicator final : public Communicator {
     SPECTR_TRY_VOID(meet());
     auto out = numbers.begin();
     for (std::size_t other = 0; other < ranks_; ++other)
-      out = std::ranges::copy(places()[other].sums[turn], out).out;
+      out = std::ranges::copy(rank_states()[other].sums[turn], out).out;
     return {};
   }
 
@@ -127,8 +127,8 @@ class ThreadCommunicator final : public Communicator {
   }
 
  private:
-  std::vector<Place>& places() { return meeting_->places[ranks_ - 1]; }
-  Place& mine() { return places()[rank_]; }
+  std::vector<RankState>& rank_states() { return meeting_->rank_states[ranks_ - 1]; }
+  RankState& mine() { return rank_states()[rank_]; }
   Mailbox& box(std::size_t from, std::size_t to) { return meeting_->numbers[from * all_ranks() + to]; }
 
   /// A barrier: waits until all ranks have reached this step.
@@ -136,7 +136,7 @@ class ThreadCommunicator final : public Communicator {
     mine().steps.add();
     const std::uint64_t step = mine().steps.load();
     for (std::size_t other = 0; other < ranks_; ++other) {
-      if (other != rank_) SPECTR_TRY_VOID(wait_for(places()[other].steps, step, other, Patience::usual));
+      if (other != rank_) SPECTR_TRY_VOID(wait_for(rank_states()[other].steps, step, other, Patience::usual));
     }
     return {};
   }

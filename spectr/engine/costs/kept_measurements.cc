@@ -1,10 +1,5 @@
 #include "spectr/engine/costs/kept_measurements.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -16,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "spectr/base/os/files.h"
 #include "spectr/base/temporary_name.h"
 
 namespace spectr {
@@ -51,12 +47,11 @@ fs::path place_of(const std::string& name) {
 /// Creates the folder of a file. Returns an error if that file cannot be replaced.
 std::error_code prepare(const fs::path& path) {
   std::error_code failed;
-  if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
-    return {errno, std::generic_category()};  // the folder's permission would suffice for the rename
+  if (fs::exists(path, failed)) failed = check_writable(path);  // the folder's would suffice for the rename
+  if (failed) return failed;
   const fs::path folder = fs::absolute(path, failed).parent_path();
   if (!failed) fs::create_directories(folder, failed);
-  if (!failed && access(folder.c_str(), W_OK) != 0) failed.assign(errno, std::generic_category());
-  return failed;
+  return failed ? failed : check_writable(folder);
 }
 
 std::string unwritable(const std::string& path, std::error_code why) {
@@ -105,8 +100,7 @@ std::error_code replace_file(const fs::path& place, const std::string& contents)
 }
 
 /// Keeps other programs from measuring at the same time, which would disturb both: they wait and then find
-/// this program's result. Locks the folder of the file; without lock support, as on some network file
-/// systems, there is no waiting.
+/// this program's result. Locks the folder of the file.
 class MeasuringAlone {
  public:
   MeasuringAlone(const std::string& file, const KeptMeasurements::Tell& tell) {
@@ -114,49 +108,14 @@ class MeasuringAlone {
     std::error_code failed;
     const fs::path folder = fs::absolute(file, failed).parent_path();
     fs::create_directories(folder, failed);
-    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    lock_.emplace(folder);
+    if (lock_->try_lock()) return;
     if (tell) tell("another spectr measures this machine: waiting for it");
-    while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+    lock_->lock();
   }
-  ~MeasuringAlone() {
-    if (folder_ >= 0) ::close(folder_);
-  }
-  MeasuringAlone(const MeasuringAlone&) = delete;
-  MeasuringAlone& operator=(const MeasuringAlone&) = delete;
 
  private:
-  int folder_ = -1;
-};
-
-/// Holds the lock of a file while it is read, edited and replaced, so that no other program's edit is lost.
-/// The lock belongs to the current file; replacing the file passes the lock on to the next program. A
-/// missing file has no lock, and without lock support, as on some network file systems, there is no
-/// waiting.
-class EditingAlone {
- public:
-  explicit EditingAlone(const std::string& path) {
-    for (;;) {
-      file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      if (file_ < 0) return;
-      while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-      }
-      struct stat locked{}, there{};
-      const bool replaced = ::fstat(file_, &locked) == 0 && ::stat(path.c_str(), &there) == 0 &&
-                            (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino);
-      if (!replaced) return;
-      ::close(file_);
-    }
-  }
-  ~EditingAlone() {
-    if (file_ >= 0) ::close(file_);
-  }
-  EditingAlone(const EditingAlone&) = delete;
-  EditingAlone& operator=(const EditingAlone&) = delete;
-
- private:
-  int file_ = -1;
+  std::optional<FileLock> lock_;
 };
 
 }  // namespace
@@ -195,7 +154,8 @@ Result<KeptMeasurements::Entry> KeptMeasurements::entry(
   if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
     return error(ErrorCode::internal, "{}", unwritable(path_, failed));  // fail before measuring
   SPECTR_TRY(std::string measured, measure());
-  const EditingAlone editing(path_);
+  FileLock editing(path_);
+  editing.lock();
   Result<Entries> all = read_entries(path_);
   SPECTR_TRY(found, find(all));
   if (found) return Entry{*std::move(found), true};  // without locks, the first entry wins
@@ -220,7 +180,8 @@ Result<bool> KeptMeasurements::write(const std::string& contents) const {
 
 Result<void> KeptMeasurements::change(const std::string& key,
                                       const std::function<std::string(std::string_view json)>& change) const {
-  const EditingAlone editing(path_);
+  FileLock editing(path_);  // without it, an edit by another program would be lost
+  editing.lock();
   Result<Entries> all = read_entries(path_);
   if (!all || !all->contains(key)) return {};
   Entries& entry = all->at(key);

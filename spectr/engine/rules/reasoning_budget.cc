@@ -30,7 +30,7 @@ ReasoningBudget::ReasoningBudget(const Tokenizer& tokenizer, std::size_t prompt,
 
 void ReasoningBudget::read(State& state) const {
   for (;;) {
-    if (state.place == Place::reasoning) {
+    if (state.phase == Phase::reasoning) {
       const std::size_t end = state.pending.find(close_);
       if (end == std::string::npos) {
         const std::size_t certain = state.pending.size() - std::min(state.pending.size(), close_.size() - 1);
@@ -38,24 +38,24 @@ void ReasoningBudget::read(State& state) const {
         return;
       }
       state.pending.erase(0, end + close_.size());
-      state.place = Place::before;
+      state.phase = Phase::before;
     }
-    if (state.place == Place::content) return;
+    if (state.phase == Phase::content) return;
     const std::size_t space = std::min(state.pending.find_first_not_of(" \t\n\v\f\r"), state.pending.size());
     const std::string_view rest = std::string_view(state.pending).substr(space);
     if (!rest.starts_with(open_)) {
-      if (!open_.starts_with(rest)) state = {.place = Place::content, .spent = state.spent, .pending = {}};
+      if (!open_.starts_with(rest)) state = {.phase = Phase::content, .spent = state.spent, .pending = {}};
       return;
     }
     state.pending.erase(0, space + open_.size());
-    state.place = Place::reasoning;
+    state.phase = Phase::reasoning;
     state.forced = 0;
   }
 }
 
 ReasoningBudget::State ReasoningBudget::after(State state, Token token) const {
-  if (state.place == Place::content) return state;
-  if (state.place == Place::reasoning) ++(state.spent < budget_ ? state.spent : state.forced);
+  if (state.phase == Phase::content) return state;
+  if (state.phase == Phase::reasoning) ++(state.spent < budget_ ? state.spent : state.forced);
   state.pending += tokenizer_.piece(token);
   read(state);
   return state;
@@ -73,7 +73,7 @@ Result<void> ReasoningBudget::apply(std::span<const Token> sequence, std::span<d
     known_.push_back(token);
   }
   const State& state = states_.back();
-  if (state.place != Place::reasoning || state.spent < budget_ || state.forced >= ending_.size()) return {};
+  if (state.phase != Phase::reasoning || state.spent < budget_ || state.forced >= ending_.size()) return {};
   // An earlier mask has already excluded the tokens other than those of the ending.
   const auto forced = std::span(ending_).first(state.forced);
   if (!std::ranges::equal(answer.last(state.forced), forced)) return {};

@@ -30,11 +30,11 @@ class ReasoningBudget final : public LogitRule {
   Result<void> apply(std::span<const Token> sequence, std::span<double> logits) const override;
 
  private:
-  enum class Place { before, reasoning, content };
+  enum class Phase { before, reasoning, content };
 
   /// The state after the tokens of an answer up to some position.
   struct State {
-    Place place = Place::before;
+    Phase phase = Phase::before;
     std::size_t spent = 0;   ///< reasoning tokens within the budget
     std::size_t forced = 0;  ///< reasoning tokens beyond it, since the last opening mark
     std::string pending;     ///< text that may be the beginning of a mark

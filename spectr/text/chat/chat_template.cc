@@ -67,7 +67,7 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   own.set("bos_token", text(vocabulary.bos()));
   own.set("eos_token", text(vocabulary.eos()));
   ChatTemplate made(std::move(parsed), std::move(own), reasoning_form(source), std::move(options));
-  made.knows_thoughts_ = speaks_of_reasoning(source);
+  made.knows_thoughts_ = mentions_reasoning(source);
   made.takes_thinking_ = source.contains(".thinking");
   SPECTR_TRY_VOID(made.probe_contents());
   made.probe_tools(source);

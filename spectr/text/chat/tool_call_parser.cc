@@ -56,14 +56,14 @@ ToolCallParser::Parts ToolCallParser::finish() {
 
 /// Processes the pending text as far as possible. Returns true if another step may be possible.
 bool ToolCallParser::step(Parts& parts, bool last) {
-  switch (place_) {
-    case Place::content:
+  switch (phase_) {
+    case Phase::content:
       return step_content(parts, last);
-    case Place::call:
+    case Phase::call:
       return step_call(parts, last);
-    case Place::after_call:
+    case Phase::after_call:
       return step_after(last);
-    case Place::ended:
+    case Phase::ended:
       pending_.clear();
       break;
   }
@@ -76,14 +76,14 @@ void ToolCallParser::release(std::size_t until, Parts& parts) {
   if (begins_ && called_) {
     const std::size_t space = after_space(pending_);
     if (space >= until) return;
-    if (said_) parts.content += '\n';
+    if (has_content_) parts.content += '\n';
     pending_.erase(0, space);
     until -= space;
   }
   parts.content.append(pending_, 0, until);
   pending_.erase(0, until);
   begins_ = false;
-  said_ = true;
+  has_content_ = true;
 }
 
 /// Finds the first position at which a call may begin: a mark of the form anywhere, JSON or a fence at the
@@ -129,12 +129,12 @@ bool ToolCallParser::step_content(Parts& parts, bool last) {
   opening_.begin -= size - pending_.size();
   extent_ = {};
   json_ = scanned_ = 0;
-  place_ = Place::call;
+  phase_ = Phase::call;
   return true;
 }
 
 bool ToolCallParser::step_call(Parts& parts, bool last) {
-  switch (look(last)) {
+  switch (scan_call(last)) {
     case Outcome::open:
       if (!last) return false;
       break;
@@ -145,14 +145,14 @@ bool ToolCallParser::step_call(Parts& parts, bool last) {
       std::ranges::move(calls_, std::back_inserter(parts.calls));
       calls_.clear();
       called_ = begins_ = true;
-      place_ = parallel_ ? Place::after_call : Place::ended;
+      phase_ = parallel_ ? Phase::after_call : Phase::ended;
       return true;
     case Outcome::invalid:
       break;
   }
   // The apparent opening of a call is content.
   calls_.clear();
-  place_ = Place::content;
+  phase_ = Phase::content;
   release(opening_.begin + opening_.size, parts);
   begins_ = false;
   return true;
@@ -181,7 +181,7 @@ bool ToolCallParser::step_after(bool last) {
     return true;
   }
   if (waits && !last) return false;
-  place_ = Place::content;
+  phase_ = Phase::content;
   return true;
 }
 
@@ -204,8 +204,8 @@ std::size_t ToolCallParser::skip_opening(bool last) const {
   }
 }
 
-ToolCallParser::Outcome ToolCallParser::look(bool last) {
-  if (json_ > 0) return look_at_json(json_ - 1);
+ToolCallParser::Outcome ToolCallParser::scan_call(bool last) {
+  if (json_ > 0) return scan_json(json_ - 1);
   const std::size_t begin = skip_opening(last);
   if (begin == not_found || begin == pending_.size()) return Outcome::open;
   const char c = pending_[begin];
@@ -214,19 +214,19 @@ ToolCallParser::Outcome ToolCallParser::look(bool last) {
     if (!is_json) return Outcome::invalid;
     const auto fits = may_be_json_call(std::string_view(pending_).substr(begin));
     if (!fits) return Outcome::open;
-    return *fits ? look_at_json(begin) : Outcome::invalid;
+    return *fits ? scan_json(begin) : Outcome::invalid;
   }
   if (form_.kind == ToolForm::Kind::python && c == '[') {
     const auto fits = may_be_json_call(std::string_view(pending_).substr(begin));
     if (!fits) return last ? Outcome::invalid : Outcome::open;
-    return *fits ? look_at_json(begin) : look_at_marked(begin);
+    return *fits ? scan_json(begin) : scan_marked(begin);
   }
-  if (is_json) return look_at_json(begin);
-  if (form_.kind == ToolForm::Kind::named) return look_at_named(begin);
-  return form_.kind == ToolForm::Kind::json ? Outcome::invalid : look_at_marked(begin);
+  if (is_json) return scan_json(begin);
+  if (form_.kind == ToolForm::Kind::named) return scan_named(begin);
+  return form_.kind == ToolForm::Kind::json ? Outcome::invalid : scan_marked(begin);
 }
 
-ToolCallParser::Outcome ToolCallParser::look_at_json(std::size_t begin) {
+ToolCallParser::Outcome ToolCallParser::scan_json(std::size_t begin) {
   if (json_ == 0) {
     json_ = begin + 1;
     scanned_ = begin;
@@ -250,7 +250,7 @@ ToolCallParser::Outcome ToolCallParser::look_at_json(std::size_t begin) {
   return Outcome::complete;
 }
 
-ToolCallParser::Outcome ToolCallParser::look_at_named(std::size_t begin) {
+ToolCallParser::Outcome ToolCallParser::scan_named(std::size_t begin) {
   std::string_view header = std::string_view(pending_).substr(begin);
   const std::size_t json = header.find('{');
   header = header.substr(0, json);
@@ -259,11 +259,11 @@ ToolCallParser::Outcome ToolCallParser::look_at_named(std::size_t begin) {
   const std::string_view name = tools_->prefix_of(header);
   if (name.empty()) return Outcome::invalid;
   calls_ = {{"", std::string(name), ""}};
-  return look_at_json(begin + json);
+  return scan_json(begin + json);
 }
 
 /// Searches for the mark that closes the call. Marks inside a value do not close it.
-ToolCallParser::Outcome ToolCallParser::look_at_marked(std::size_t begin) {
+ToolCallParser::Outcome ToolCallParser::scan_marked(std::size_t begin) {
   if (form_.closes.empty()) return Outcome::invalid;
   const std::string& close = form_.closes.front();
   std::size_t from = std::max(begin, scanned_ - std::min(scanned_, close.size() - 1));

@@ -38,7 +38,7 @@ class ToolCallParser {
   bool called() const { return called_; }
 
  private:
-  enum class Place { content, call, after_call, ended };
+  enum class Phase { content, call, after_call, ended };
   enum class Mark { form, bare, fence };
   struct Opening {
     std::size_t begin, size;
@@ -54,10 +54,10 @@ class ToolCallParser {
   std::optional<Opening> find_opening() const;
   std::size_t certain() const;
   void release(std::size_t until, Parts& parts);
-  Outcome look(bool last);
-  Outcome look_at_json(std::size_t begin);
-  Outcome look_at_named(std::size_t begin);
-  Outcome look_at_marked(std::size_t begin);
+  Outcome scan_call(bool last);
+  Outcome scan_json(std::size_t begin);
+  Outcome scan_named(std::size_t begin);
+  Outcome scan_marked(std::size_t begin);
   std::vector<ToolCall> calls_in(std::string_view text) const;
   /// Returns the beginning of the call's text, after opening marks; npos while a mark may be incomplete.
   std::size_t skip_opening(bool last) const;
@@ -66,10 +66,10 @@ class ToolCallParser {
   std::shared_ptr<const ToolSet> tools_;
   bool parallel_, exact_;
   StopWords marks_;
-  Place place_ = Place::content;
-  std::string pending_;  // not reported yet
-  bool begins_ = true;   // only white space since the beginning or the last call
-  bool said_ = false;    // there was content
+  Phase phase_ = Phase::content;
+  std::string pending_;       // not reported yet
+  bool begins_ = true;        // only white space since the beginning or the last call
+  bool has_content_ = false;  // there was content
   bool called_ = false;
   Opening opening_ = {};
   JsonExtent extent_;

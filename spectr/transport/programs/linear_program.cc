@@ -13,7 +13,7 @@ constexpr double solver_tolerance = 1e-11;
 constexpr int infeasible = 1;  // the solver's status
 
 /// Smaller prices are rounding errors.
-constexpr double price_of_nothing = 1e-11;
+constexpr double zero_price_tolerance = 1e-11;
 
 const char* status_name(int status) {
   switch (status) {
@@ -108,13 +108,13 @@ std::expected<std::vector<double>, LinearProgram::Failure> LinearProgram::minimi
 void LinearProgram::keep_optima() {
   ClpSimplex& clp = solver_->clp;
   for (int row = 0; row < clp.numberRows(); ++row) {
-    if (std::abs(clp.dualRowSolution()[row]) <= price_of_nothing) continue;
+    if (std::abs(clp.dualRowSolution()[row]) <= zero_price_tolerance) continue;
     double lower = clp.rowLower()[row], upper = clp.rowUpper()[row];
     close_on(clp.primalRowSolution()[row], lower, upper);
     clp.setRowBounds(row, lower, upper);
   }
   for (int column = 0; column < clp.numberColumns(); ++column) {
-    if (std::abs(clp.dualColumnSolution()[column]) <= price_of_nothing) continue;
+    if (std::abs(clp.dualColumnSolution()[column]) <= zero_price_tolerance) continue;
     double lower = clp.columnLower()[column], upper = clp.columnUpper()[column];
     close_on(clp.primalColumnSolution()[column], lower, upper);
     clp.setColumnBounds(column, lower, upper);

@@ -23,10 +23,10 @@ using Loading = std::future<Result<void>>;
 
 /// Returns true if a signal of `endings` arrives before the models are loaded and before `end`.
 bool is_ended(const Loading& loading, const sigset_t& endings, std::chrono::steady_clock::time_point end) {
-  constexpr timespec moment{0, 20'000'000};
+  constexpr timespec poll_interval{0, 20'000'000};
   while (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready &&
          std::chrono::steady_clock::now() < end) {
-    if (sigtimedwait(&endings, nullptr, &moment) > 0) return true;
+    if (sigtimedwait(&endings, nullptr, &poll_interval) > 0) return true;
   }
   return false;
 }
@@ -61,13 +61,13 @@ bool load(server::Server& server, const sigset_t& endings) {
 /// Waits for a signal of `endings`. Throws Failure if the server or its model fails; in the latter case it
 /// first rejects requests for some seconds, so that monitoring sees the reason.
 void wait_for_end(server::Server& server, const sigset_t& endings) {
-  constexpr timespec moment{1, 0}, farewell{3, 0};
-  while (sigtimedwait(&endings, nullptr, &moment) <= 0) {
+  constexpr timespec poll_interval{1, 0}, linger{3, 0};
+  while (sigtimedwait(&endings, nullptr, &poll_interval) <= 0) {
     if (!server.listening())
       throw Failure(Status::failed, fmt::format("port {} cannot be listened on any more", server.port()));
     if (const auto alive = server.check_alive(); !alive) {
       spdlog::error("{}", alive.error().message);
-      sigtimedwait(&endings, nullptr, &farewell);
+      sigtimedwait(&endings, nullptr, &linger);
       throw Failure(Status::failed, alive.error().message);
     }
   }

@@ -104,7 +104,7 @@ HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock b
     }
     std::uint8_t* const first = out + block.line_bytes() * r;
     std::uint8_t* second = first + block.half_bytes();
-    if (block.lines == ActivationBlock::Lines::halves_apart) {
+    if (block.lines == ActivationBlock::Lines::separate_halves) {
       std::memset(first + half, 0, half);
       std::memset(second, 0, half);
       second += half;

@@ -27,10 +27,10 @@ inline constexpr float sum_start = 0x1.8p23f;
 /// This is the layout for Lines::bytes. Kernels can request lines of 64 bytes instead, to multiply both
 /// halves at once with separate sums:
 ///
-///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
+///     separate_halves: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
 struct ActivationBlock {
   static constexpr std::size_t columns = 64, half = 32;
-  enum class Lines { bytes, halves_apart };
+  enum class Lines { bytes, separate_halves };
 
   int rows;
   int corrections;  ///< per row: 0, 2 or 4

@@ -4,10 +4,7 @@
 #include <new>
 
 #include "spectr/base/numeric.h"
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "spectr/base/os/pages.h"
 
 namespace spectr {
 namespace {
@@ -23,9 +20,7 @@ AlignedBytes allocate_aligned(std::size_t size) {
   const std::align_val_t alignment{size >= large_page ? large_page : cache_line};
   const std::size_t rounded = std::max(round_up(size, cache_line), cache_line);
   void* const bytes = ::operator new(rounded, alignment);
-#ifdef __linux__
-  if (size >= large_page) madvise(bytes, rounded, MADV_HUGEPAGE);
-#endif
+  if (size >= large_page) prefer_huge_pages(bytes, rounded);
   return {static_cast<std::uint8_t*>(bytes),
           [alignment](std::uint8_t* freed) { ::operator delete(freed, alignment); }};
 }

@@ -17,14 +17,14 @@ namespace {
 // A tile operation's cost hardly depends on how many of its 16 lines are used. So up to 8 rows of x are each
 // stored as two lines, with one half of a block zeroed in each, and both halves take one instruction.
 constexpr int tile_lines = 16;
-constexpr bool halves_apart(int rows) {
+constexpr bool separate_halves(int rows) {
   return 2 * rows <= tile_lines;
 }
 
 /// Minimum rows and columns for which tiles are faster than vectors.
 constexpr int min_rows = 5;
 constexpr std::size_t min_columns(int rows) {
-  return rows < 7 ? 1024 : halves_apart(rows) ? 512 : 256;
+  return rows < 7 ? 1024 : separate_halves(rows) ? 512 : 256;
 }
 
 /// The formats that use tiles.
@@ -60,7 +60,7 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
 /// One of two panels multiplied by many rows of x: like multiply_lanes(), but tiles compute a block's integer
 /// sums. Sums of signed quants need no correction; those of formats with minima do.
 ///
-/// A step is one tile multiplication: of a whole block of x if its halves are apart, otherwise of half a
+/// A step is one tile multiplication: of a whole block of x if its halves are separate, otherwise of half a
 /// block. Quants pass through a three-stage pipeline: decode, multiply, scale. Loading a tile from memory
 /// that was just written stalls, and so does reading sums at once. Therefore each stage works one step behind
 /// the previous one, and the two panels alternate. If a block of x takes two steps, half of its rows are
@@ -69,12 +69,13 @@ template <class Format, int rows, int index>
 class PanelOfTwo {
  public:
   static constexpr QuantLayout layout = Format::layout;
-  static constexpr ActivationBlock activation{
-      .rows = rows,
-      .corrections = layout.has_min ? 2 : 0,
-      .factor = 0,
-      .lines = halves_apart(rows) ? ActivationBlock::Lines::halves_apart : ActivationBlock::Lines::bytes};
-  static constexpr int steps_per_block = halves_apart(rows) ? 1 : 2;
+  static constexpr ActivationBlock activation{.rows = rows,
+                                              .corrections = layout.has_min ? 2 : 0,
+                                              .factor = 0,
+                                              .lines = separate_halves(rows)
+                                                           ? ActivationBlock::Lines::separate_halves
+                                                           : ActivationBlock::Lines::bytes};
+  static constexpr int steps_per_block = separate_halves(rows) ? 1 : 2;
 
   PanelOfTwo(const PanelRun& run, std::size_t panel)
       : blocks_(run.shape.blocks()),
@@ -111,9 +112,9 @@ class PanelOfTwo {
     Lanes::Floats factor, start, min;
   };
 
-  /// If the weights end in the middle of a block of x whose halves are apart, the lines of the missing half
+  /// If the weights end in the middle of a block of x whose halves are separate, the lines of the missing half
   /// are zero; they multiply arbitrary memory: the headers, which are long enough.
-  static_assert(!halves_apart(rows) || layout.blocks() > 1 ||
+  static_assert(!separate_halves(rows) || layout.blocks() > 1 ||
                 min_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return div_up(blocks_, blocks_per_step); }
 
@@ -121,7 +122,7 @@ class PanelOfTwo {
     if (as_stored || step >= steps()) return;
     const std::uint8_t* const quants = quants_ + step * blocks_per_step * block_bytes;
     decode_block<Format>(quants, decoded_[step % 2]);
-    if constexpr (halves_apart(rows))
+    if constexpr (separate_halves(rows))
       decode_block<Format>(quants + block_bytes, decoded_[step % 2] + decoded_bytes);
   }
 
@@ -148,7 +149,7 @@ class PanelOfTwo {
       second_ = scale_of(2 * b + 1);
     }
     const std::uint8_t* const first = products_of(b, 0);
-    const std::uint8_t* const second = halves_apart(rows) ? first + 64 * rows : products_of(b, 1);
+    const std::uint8_t* const second = separate_halves(rows) ? first + 64 * rows : products_of(b, 1);
 #pragma GCC unroll 16
     for (std::size_t r = from; r < to; ++r) {
       prefetch_share(r);
@@ -236,7 +237,8 @@ HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std:
 
 template <class Format, int rows>
 void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
-  static constexpr TileShapes shapes = halves_apart(rows) ? TileShapes(2 * rows, 64) : TileShapes(rows, 32);
+  static constexpr TileShapes shapes =
+      separate_halves(rows) ? TileShapes(2 * rows, 64) : TileShapes(rows, 32);
   const TilesInUse in_use(shapes);
   const std::size_t count = run.panels();
   for (std::size_t first = 0; first < count; first += 2) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "spectr/base/os/local_time.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/sequences.h"
 
@@ -111,9 +112,7 @@ Value make_joiner(Run&, const Arguments& arguments) {
 /// Returns today's date in a format of C's strftime.
 Value strftime_now(Run&, const Arguments& arguments) {
   const MarkedText form = arguments[0].text();
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
+  const std::tm local = local_time(std::time(nullptr));
   char out[256];
   const std::size_t n = std::strftime(out, sizeof out, form.bytes().c_str(), &local);
   if (n == 0 && form.size() > 0)

@@ -1,4 +1,4 @@
-#include "spectr/base/zeroed_pages.h"
+#include "spectr/base/os/pages.h"
 
 #include <sys/mman.h>
 
@@ -11,9 +11,7 @@ ZeroedPages::ZeroedPages(std::size_t size) {
   if (size == 0) return;
   void* const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
-#ifdef __linux__
-  ::madvise(address, size, MADV_HUGEPAGE);
-#endif
+  prefer_huge_pages(address, size);
   bytes_ = {static_cast<std::byte*>(address), size};
 }
 
@@ -21,6 +19,12 @@ ZeroedPages::ZeroedPages(ZeroedPages&& other) noexcept : bytes_(std::exchange(ot
 
 ZeroedPages::~ZeroedPages() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+void prefer_huge_pages([[maybe_unused]] void* address, [[maybe_unused]] std::size_t size) {
+#ifdef __linux__
+  ::madvise(address, size, MADV_HUGEPAGE);
+#endif
 }
 
 }  // namespace spectr

@@ -20,4 +20,8 @@ class ZeroedPages {
   std::span<std::byte> bytes_;
 };
 
+/// Asks the system for huge pages in [address, address + size), whose address is a multiple of the page size.
+/// Has no effect if the system has none.
+void prefer_huge_pages(void* address, std::size_t size);
+
 }  // namespace spectr

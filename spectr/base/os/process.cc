@@ -1,0 +1,66 @@
+#include "spectr/base/os/process.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+extern char** environ;
+
+namespace spectr {
+namespace {
+
+std::error_code system_error(int number) {
+  return {number, std::generic_category()};
+}
+
+/// Returns a null-terminated array of pointers to the arguments, for functions of C.
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+int process_id() {
+  return ::getpid();
+}
+
+Result<std::filesystem::path> program_path() {
+  constexpr const char* link = "/proc/self/exe";
+  std::error_code failed;
+  std::filesystem::path program = std::filesystem::read_symlink(link, failed);
+  if (failed) return error(ErrorCode::internal, "{}: {}", link, failed.message());
+  return program;
+}
+
+std::error_code replace_process(std::vector<std::string> arguments) {
+  ::execvp(arguments.front().c_str(), pointers_to(arguments).data());
+  return system_error(errno);
+}
+
+std::expected<int, std::error_code> run_process(std::vector<std::string> arguments,
+                                                const ProcessFiles& files) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const std::pair<std::FILE*, int> standard[] = {
+      {files.input, STDIN_FILENO}, {files.output, STDOUT_FILENO}, {files.error, STDERR_FILENO}};
+  for (const auto& [file, number] : standard)
+    if (file != nullptr) posix_spawn_file_actions_adddup2(&actions, fileno(file), number);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
+                                  pointers_to(arguments).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return std::unexpected(system_error(failed));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return std::unexpected(system_error(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace spectr
