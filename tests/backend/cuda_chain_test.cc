@@ -282,7 +282,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   }
   EXPECT_EQ(mock.launched(), before);
   std::ofstream(file)
-      << "Q8_0 12 4 1 0 1 1 4 32 0 999 1 0\nQ9_9 1 2 3\nnothing\nQ8_0 12 4 99 0 1 1 4 32 0 8 1 0\n";
+      << "Q8_0 12 4 1 0 1 1 4 32 0 999 1\nQ9_9 1 2 3\nnothing\nQ8_0 12 4 99 0 1 1 4 32 0 8 1\n";
   EXPECT_TRUE(open()->plans().chosen().empty());
   std::filesystem::remove(file);
   EXPECT_TRUE(open()->plans().chosen().empty());

@@ -6,17 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <tuple>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/decode/node_distributions.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
+#include "tests/support/devices/call_cases.h"
 #include "tests/support/devices/device_products.h"
 #include "tests/support/devices/mock_cuda.h"
 #include "tests/support/models/model_course.h"
@@ -35,6 +34,12 @@ using testing::HasSubstr;
 
 std::shared_ptr<CudaDevice> open(const MockCuda& mock) {
   return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
+}
+
+/// Returns the bundled draft on the device.
+Result<std::unique_ptr<Transformer>> draft_on(const MockCuda& mock) {
+  return Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
+                           std::make_shared<DeviceBackend>(open(mock)));
 }
 
 /// Runs `work`, which returns bits, on both devices and expects equal results.
@@ -82,110 +87,10 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryFormat) {
   }
 }
 
-TEST(CudaCalls, GiveTheBitsOfTheirTwinsForNormsOfEveryKind) {
-  for (const std::size_t cols : {6, 32, 48, 288, 2600}) {
-    for (const auto kind : {NormSpec::Kind::rms, NormSpec::Kind::layer}) {
-      for (const bool adds : {false, true}) {
-        constexpr std::size_t n = 3, groups = 2;
-        const std::vector<float> x = random_floats(n * groups * cols, 1),
-                                 more = random_floats(n * groups * cols, 2);
-        const std::vector<float> weight = random_floats(cols, 3), bias = random_floats(cols, 4);
-        expect_same_bits([&](Device& device) {
-          const Numbers in = send(device, x), added = send(device, more), w = send(device, weight),
-                        b = send(device, bias), out = send(device, std::vector<float>(n * groups * cols));
-          const Numbers picked = send(device, std::vector<int>{2, 0, 1});
-          run(device, call::Norm{.kind = kind,
-                                 .epsilon = 1e-5f,
-                                 .weight = w.at(),
-                                 .bias = kind == NormSpec::Kind::layer ? b.at() : Slice(),
-                                 .in = in.rows(groups * cols),
-                                 .added = adds ? added.rows(groups * cols) : call::Rows(),
-                                 .out = out.rows(groups * cols),
-                                 .picked = adds ? Slice() : picked.at(),
-                                 .rows = n,
-                                 .groups = groups,
-                                 .cols = cols});
-          auto all = bits(device, out);
-          const auto stream = bits(device, in);
-          all.insert(all.end(), stream.begin(), stream.end());
-          return all;
-        });
-      }
-    }
-  }
-}
-
-TEST(CudaCalls, GiveTheBitsOfTheirTwinsForActivations) {
-  constexpr std::size_t n = 2, cols = 200;
-  for (const auto kind :
-       {Activation::silu, Activation::gelu_tanh, Activation::relu, Activation::clamped_silu}) {
-    for (const bool has_gate : {false, true}) {
-      std::vector<float> x = random_floats(n * cols, 1), y = random_floats(n * cols, 2);
-      for (std::vector<float>* numbers : {&x, &y})
-        std::ranges::transform(*numbers, numbers->begin(), [](float v) { return 9.0F * v; });
-      expect_same_bits([&](Device& device) {
-        const Numbers gate = send(device, x), up = send(device, y);
-        run(device, call::Activate{kind, 3.0f, has_gate, gate.rows(cols), up.rows(cols),
-                                   has_gate ? gate.rows(cols) : up.rows(cols), n, cols});
-        run(device, call::Gate{gate.rows(cols), up.rows(cols), n, cols, 1});
-        run(device, call::Cap{up.rows(cols), n, cols, 2.0f});
-        auto all = bits(device, gate);
-        const auto more = bits(device, up);
-        all.insert(all.end(), more.begin(), more.end());
-        return all;
-      });
-    }
-  }
-}
-
-TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
-  std::vector<float> row = random_floats(5000, 1);
-  for (std::size_t i = 0; i < row.size(); i += 5) row[i] = std::round(row[i] * 8) / 8;
-  for (const float odd : {0.5f, -INFINITY, INFINITY, NAN}) {
-    row[1100] = row[2400] = row[4800] = odd;
-    expect_same_bits([&](Device& device) {
-      const Numbers logits = send(device, row), best = send(device, std::vector<float>(2 * 3 * 40 * 2)),
-                    sums = send(device, std::vector<float>(12));
-      run(device, call::Top{logits.rows(2500), 2, 2450, 40, best.at()});
-      run(device, call::SumExp{logits.rows(2500), 2, 2450, 1.25f, sums.at()});
-      auto all = bits(device, best);
-      if (odd < 1) {  // the bits of a NaN are unspecified
-        const auto more = bits(device, sums);
-        all.insert(all.end(), more.begin(), more.end());
-      }
-      return all;
-    });
-  }
-}
-
-TEST(CudaCalls, GiveTheBitsOfTheirTwinsForShortlists) {
-  constexpr std::size_t n = 3, vocabulary = 1030, some = 70;
-  for (const std::size_t cols : {5, 64, 2200}) {
-    const std::size_t stride = (cols + 4) / 4 * 4;
-    const std::vector<float> logits = random_floats(n * some, 1), x = random_floats(n * cols, 2),
-                             weights = random_floats(9 * stride, 3);
-    std::vector<int> columns(vocabulary, -1);
-    for (std::size_t i = 0; i < some; ++i) columns[i * 14 + 3] = static_cast<int>(i);
-    std::vector<OwnWord> words(32, {0, 0, -1});
-    for (int i = 0; i < 20; ++i) words[static_cast<std::size_t>(i)] = {i % 3, i % 9, 1029 - 51 * i};
-    for (const float cap : {0.0f, 2.0f}) {
-      expect_same_bits([&](Device& device) {
-        const Numbers from = send(device, logits), in = send(device, x), by = send(device, weights),
-                      which = send(device, columns), own = send(device, words),
-                      out = send(device, std::vector<float>(n * vocabulary));
-        run(device, call::Spread{from.rows(some), out.rows(vocabulary), which.at(), n, vocabulary});
-        run(device, call::WordLogits{.x = in.rows(cols),
-                                     .out = out.rows(vocabulary),
-                                     .rows = n,
-                                     .words = own.at(),
-                                     .count = words.size(),
-                                     .weights = by.rows(stride),
-                                     .cols = cols,
-                                     .scale = 0.3f,
-                                     .cap = cap});
-        return bits(device, out);
-      });
-    }
+TEST(CudaCalls, GiveTheBitsOfTheirTwins) {
+  for (const auto& works :
+       {norms_of_every_kind(), activations_of_every_kind(), questions_of_every_kind(), shortlists()}) {
+    for (const WorkOnDevice& work : works) expect_same_bits(work);
   }
 }
 
@@ -289,9 +194,7 @@ TEST(CudaDevice, NamesWhatFailedAndItsKind) {
         Case{"cuLaunchKernelEx", 719, ErrorCode::device_lost,
              "CUDA0: the device was lost during a pass (unspecified launch failure)"}}) {
     MockCuda mock;
-    const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
-                                         std::make_shared<DeviceBackend>(open(mock)))
-                           .value();
+    const auto model = value_of(draft_on(mock));
     const auto session = model->start(0, 1).value();
     const std::vector<Token> text = random_text(3, model->vocabulary(), 1);
     mock.fail_next(one.function, one.result);
@@ -305,9 +208,7 @@ TEST(CudaDevice, NamesWhatFailedAndItsKind) {
 
 TEST(CudaDevice, ThatFailsToAnswerAboutLogitsIsTheReasonOfTheError) {
   MockCuda mock;
-  const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
-                                       std::make_shared<DeviceBackend>(open(mock)))
-                         .value();
+  const auto model = value_of(draft_on(mock));
   const auto session = model->start(0, 1).value();
   const std::vector<Token> text = random_text(3, model->vocabulary(), 1);
   const TokenTree tree(text.back());
@@ -319,6 +220,34 @@ TEST(CudaDevice, ThatFailsToAnswerAboutLogitsIsTheReasonOfTheError) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "CUDA0: the device was lost during a pass (unspecified launch failure)");
   EXPECT_EQ(failed.error().code, ErrorCode::device_lost);
+}
+
+TEST(CudaDevice, KeepsPinnedMemoryForPassesAndAnswers) {
+  MockCuda mock;
+  const auto model = value_of(draft_on(mock));
+  const auto session = model->start(0, 1).value();
+  std::vector<Token> text = random_text(3, model->vocabulary(), 1);
+  const auto score_and_ask = [&] {
+    text.push_back(5);
+    EXPECT_TRUE(session->score(text, TokenTree(text.back())));
+    const Logits logits = session->logits(TokenTree::root);
+    logits.top(40);
+    logits.log_sum_exp();
+    std::ignore = logits.values();
+  };
+  score_and_ask();
+  const int made = mock.pinned_made();
+  EXPECT_EQ(made, 4) << "the data of a pass, and three kinds of answers";
+  for (int i = 0; i < 5; ++i) score_and_ask();
+  EXPECT_EQ(mock.pinned_made(), made);
+}
+
+TEST(CudaDevice, WithoutPinnedMemoryUsesOrdinaryMemory) {
+  MockCuda mock;
+  mock.fail_next("cuMemAllocHost_v2", cuda::out_of_memory);
+  const fs::path file = *find_data(bundled_draft);
+  EXPECT_EQ(behind_three_tokens(file, {}, open(mock)),
+            behind_three_tokens(file, {}, std::make_shared<TwinDevice>()));
 }
 
 TEST(CudaDevice, AreListedWithTheirMemoryAndWithoutContexts) {
@@ -333,8 +262,7 @@ TEST(CudaDevice, AreListedWithTheirMemoryAndWithoutContexts) {
 
 TEST(CudaDevice, HasTooLittleMemoryBeforeAnythingIsLoaded) {
   const MockCuda mock({.bytes = 300'000});
-  const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
-                                       std::make_shared<DeviceBackend>(open(mock)));
+  const auto model = draft_on(mock);
   ASSERT_FALSE(model);
   EXPECT_THAT(model.error().message,
               HasSubstr("GB on the device, of which 0.0003 GB are free; --device none"));
@@ -342,9 +270,7 @@ TEST(CudaDevice, HasTooLittleMemoryBeforeAnythingIsLoaded) {
 
 TEST(CudaDevice, ThatIsLostEndsThePass) {
   MockCuda mock;
-  const auto model = Transformer::load(Gguf::open(*find_data(bundled_draft)).value(),
-                                       std::make_shared<DeviceBackend>(open(mock)))
-                         .value();
+  const auto model = value_of(draft_on(mock));
   const auto session = model->start(0, 1).value();
   std::vector<Token> text = random_text(3, model->vocabulary(), 1);
   ASSERT_TRUE(session->score(text, TokenTree(text.back())));

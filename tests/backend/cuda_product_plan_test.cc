@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "spectr/backend/cuda/product_plan.h"
 #include "spectr/backend/device/weights/weight_panels.h"
@@ -71,6 +72,62 @@ TEST(ProductPlans, StreamRowsWithoutRoomAndRowsOfSeveralSlabs) {
         }
       }
     }
+  }
+}
+
+/// A GPU with bulk copies and less shared memory than Hopper: sm_120.
+constexpr Processors rtx5090{170, 100 * 1024, Copies::in_bulk, 99 * 1024};
+
+/// Expects that products with such a matrix run on tensor cores, for 1 to 64 rows of x and every format.
+void expect_plans(int rows, int cols, const std::string& what) {
+  for (const Processors& on : {device, rtx5090}) {
+    for (const TensorType type : device_layouts()) {
+      for (const int tiles : {1, 2, 4, 8}) {
+        for (const bool may_split : {false, true}) {
+          EXPECT_FALSE(product_plans(sizes(type, rows, cols, tiles, may_split), on).empty())
+              << what << ", " << rows << 'x' << cols << ' ' << format_of(type).name << ", " << tiles;
+        }
+      }
+    }
+  }
+}
+
+TEST(ProductPlans, AreThereForEveryProductOfPublishedModels) {
+  struct Model {
+    const char *architecture, *name;
+    int width, heads, kv_heads, head_dim, ffn, vocabulary;  ///< ffn: of dense layers, or of an expert
+  };
+  for (const Model& m : {Model{"llama", "Llama 2 13B", 5120, 40, 40, 128, 13824, 32000},
+                         {"llama", "Llama 3.1 8B", 4096, 32, 8, 128, 14336, 128256},
+                         {"llama", "Llama 3.1 70B", 8192, 64, 8, 128, 28672, 128256},
+                         {"mistral3", "Ministral 3 14B", 5120, 32, 8, 128, 16384, 131072},
+                         {"qwen2", "Qwen2.5 7B", 3584, 28, 4, 128, 18944, 152064},
+                         {"qwen2", "Qwen2.5 72B", 8192, 64, 8, 128, 29568, 152064},
+                         {"qwen3", "Qwen3 32B", 5120, 64, 8, 128, 25600, 151936},
+                         {"qwen3moe", "Qwen3 30B-A3B", 2048, 32, 4, 128, 768, 151936},
+                         {"qwen35", "Qwen3.5 27B", 5120, 24, 4, 256, 17408, 248320},
+                         {"gemma2", "Gemma 2 27B", 4608, 32, 16, 128, 36864, 256000},
+                         {"gemma3", "Gemma 3 27B", 5376, 32, 16, 128, 21504, 262208},
+                         {"gpt-oss", "gpt-oss 20B", 2880, 64, 8, 64, 2880, 201088},
+                         {"phi3", "Phi-4", 5120, 40, 10, 128, 17920, 100352},
+                         {"granite", "Granite 3 8B", 4096, 32, 8, 128, 12800, 49155},
+                         {"olmo2", "OLMo 2 32B", 5120, 40, 8, 128, 27648, 100352},
+                         {"glm4moe", "GLM-4.5-Air", 4096, 96, 8, 128, 10944, 151552},
+                         {"deepseek2", "DeepSeek-V2-Lite", 2048, 16, 16, 192, 10944, 102400},
+                         {"gptneox", "GPT-NeoX 20B", 6144, 64, 64, 96, 24576, 50432},
+                         {"opt", "OPT 66B", 9216, 72, 72, 128, 36864, 50272}}) {
+    const std::string what = std::string(m.architecture) + ", " + m.name;
+    const int q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
+    for (const int rows : {q, kv, q + 2 * kv, m.ffn, 2 * m.ffn, m.vocabulary})
+      expect_plans(rows, m.width, what);
+    expect_plans(m.width, q, what);
+    expect_plans(m.width, m.ffn, what);
+  }
+}
+
+TEST(ProductPlans, AreThereForAnyNumberOfRowsAndColumns) {
+  for (const int rows : {16, 1024, 16384, 262144}) {
+    for (int cols = 64; cols <= 65536; cols *= 2) expect_plans(rows, cols, "any");
   }
 }
 

@@ -75,8 +75,7 @@ std::vector<float> product(const Problem& problem, int groups, int ring, bool la
                   .n = static_cast<int>(problem.n),
                   .slabs = static_cast<int>(x.count),
                   .slab = static_cast<long>(x.numbers * sizeof(float)),
-                  .ring = ring,
-                  .late = lazy};
+                  .ring = ring};
   p.w[0] = {.codes = problem.weights.codes.data(),
             .scales = problem.weights.scales.data(),
             .factors = problem.weights.factors.data(),
@@ -170,6 +169,8 @@ void expect_bits_of_twin(const Problem& problem) {
 
 TEST(CudaProduct, StreamsRowsWithTheBitsOfItsTwin) {
   for (const TensorType type : formats) {
+    expect_bits_of_twin<Shaped<1, 1, 4, 8, streamed>>({type, 88, 2304, 1});
+    expect_bits_of_twin<Shaped<2, 1, 4, 32, streamed>>({type, 24, 512, 9});
     expect_bits_of_twin<Shaped<2, 4, 8, 32, streamed>>({type, 40, 512, 65});
     expect_bits_of_twin<Shaped<2, 4, 8, 8, streamed>>({type, 24, 2304, 50});
     expect_bits_of_twin<Shaped<2, 2, 8, 8, streamed>>({type, 40, 768, 17});

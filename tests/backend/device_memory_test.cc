@@ -153,6 +153,39 @@ TEST(DeviceMemory, IsTakenByKeysAndValuesInFewSteps) {
   EXPECT_GT(static_cast<std::size_t>(taken) * blocks.of(0).block_bytes, free - 2 * blocks.of(0).block_bytes);
 }
 
+TEST(DeviceMemory, InPiecesIsTakenByKeysAndValuesThroughTheHost) {
+  const fs::path file = source_folder() / "tests/data/arch/llama-f32.gguf";
+  const ModelSpec spec = read_model_spec(Gguf::open(file).value()).value();
+  constexpr std::size_t withheld = std::size_t{1} << 23;
+  TwinDevice device(2 * withheld);
+  CacheBlocks blocks(spec, {KvType::f16, KvType::f16}, device);
+  device.withhold(withheld);
+  const CacheId cache = blocks.open({.slots = 64, .kept = 64, .context = 64});
+  std::int32_t slot = 0;
+  try {
+    for (;; slot += 64) blocks.grow(cache, slot);
+  } catch (const std::bad_alloc&) {
+  }
+  EXPECT_GT(static_cast<std::size_t>(slot) / 64 * blocks.of(0).block_bytes, withheld / 10 * 9)
+      << "old and new pools do not fit together into more than 3/5 of it";
+  EXPECT_TRUE(blocks.state());
+  EXPECT_GT(device.info().free_bytes, withheld / 2) << "the device reports memory that it does not give";
+}
+
+TEST(DeviceMemory, WithoutABlockForTheFirstSequenceIsNoLastingError) {
+  const ModelSpec spec =
+      read_model_spec(Gguf::open(source_folder() / "tests/data/arch/llama-f32.gguf").value()).value();
+  TwinDevice device(std::size_t{1} << 22);
+  CacheBlocks blocks(spec, {KvType::f16, KvType::f16}, device);
+  const CacheId cache = blocks.open({.slots = 64, .kept = 64, .context = 64});
+  device.withhold(device.info().free_bytes + 1);  // not even an empty allocation succeeds
+  EXPECT_THROW(blocks.grow(cache, 0), std::bad_alloc);
+  EXPECT_TRUE(blocks.state());
+  device.withhold(0);
+  blocks.grow(cache, 0);
+  EXPECT_EQ(blocks.table(cache).size(), 1u);
+}
+
 TEST(DeviceMemory, OfStatesGrowsByMoreThanOneSequence) {
   const ModelSpec spec =
       read_model_spec(Gguf::open(source_folder() / "tests/data/arch2/qwen35/model-interval2.gguf").value())

@@ -1,7 +1,9 @@
-// Attention, products by head, mixtures of experts and recurrent layers.
+// Attention, norms, activations, questions about logits, products by head, mixtures of experts and recurrent
+// layers.
 #include <bit>
 
 #include "tests/card/card.h"
+#include "tests/support/devices/call_cases.h"
 #include "tests/support/devices/device_attention.h"
 #include "tests/support/devices/expert_cases.h"
 #include "tests/support/devices/head_products.h"
@@ -53,6 +55,10 @@ void compare_kernels(const Card& card, const Extent& extent, Report& report) {
     report.row({what, works.size(), report.differences() - before});
   };
   compare("attention", attention());
+  compare("norms", test::norms_of_every_kind());
+  compare("activations", test::activations_of_every_kind());
+  compare("questions about logits", test::questions_of_every_kind());
+  compare("short lists", test::shortlists());
   compare("products by head", products_by_head());
   compare("choice of experts", test::choosing_of_every_kind());
   compare("choice without numbers", test::choosing_without_numbers());

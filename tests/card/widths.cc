@@ -62,8 +62,7 @@ void measure_plans(const Card& card, const Extent& extent, Report& report) {
     report.row(
         {width, first.median(width, passes_of(extent)) * 1e3, second.median(width, passes_of(extent)) * 1e3});
   }
-  report.note(
-      "chosen: format panels blocks tiles split | tiles sharers warps segments columns groups ring late");
+  report.note("chosen: format panels blocks tiles split | tiles sharers warps segments columns groups ring");
   std::istringstream lines(cuda::lines_of(tried->plans()));
   for (std::string line; std::getline(lines, line);) report.note(line);
 }

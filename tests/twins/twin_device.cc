@@ -41,14 +41,14 @@ DeviceInfo TwinDevice::info() const {
 }
 
 const Caps& TwinDevice::caps() const {
-  static const Caps caps = host_caps("twins", device_features());
+  static const Caps caps = device_caps("twins");
   return caps;
 }
 
 std::unique_ptr<DeviceMemory> TwinDevice::allocate(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (bytes > bytes_ - taken_) throw std::bad_alloc();
+    if (bytes + withheld_ > bytes_ - taken_) throw std::bad_alloc();
     taken_ += bytes;
   }
   try {

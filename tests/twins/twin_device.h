@@ -28,6 +28,8 @@ class TwinDevice final : public Device {
   Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
                                 const Slice& from) override;
 
+  /// Makes the last `bytes` free bytes fail to be allocated, as if free memory were in pieces.
+  void withhold(std::size_t bytes) { withheld_ = bytes; }
   /// Makes the device lost from now on.
   void lose() { lost_ = true; }
   /// Returns the number of recordings made.
@@ -41,7 +43,7 @@ class TwinDevice final : public Device {
 
   const twin::Rounding rounding_;
   mutable std::mutex mutex_;
-  std::size_t bytes_, taken_ = 0;
+  std::size_t bytes_, taken_ = 0, withheld_ = 0;
   bool lost_ = false;
   int recorded_ = 0, waits_ = 0;
 };

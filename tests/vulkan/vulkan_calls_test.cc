@@ -7,8 +7,7 @@
 #include <limits>
 
 #include "spectr/backend/device/attention_rows.h"
-#include "tests/support/devices/device_numbers.h"
-#include "tests/support/random_tensor.h"
+#include "tests/support/devices/call_cases.h"
 #include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
@@ -26,10 +25,6 @@ std::vector<float> scaled(std::vector<float> numbers, float by) {
   return numbers;
 }
 
-void append(std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
 class VulkanCalls : public OnVulkan<testing::Test> {
  protected:
   template <class Work>
@@ -39,36 +34,10 @@ class VulkanCalls : public OnVulkan<testing::Test> {
   }
 };
 
-TEST_F(VulkanCalls, GiveTheBitsOfTheirTwinsForNormsOfEveryKind) {
-  for (const std::size_t cols : {6, 48, 288, 2600}) {
-    for (const auto kind : {NormSpec::Kind::rms, NormSpec::Kind::layer}) {
-      for (const bool adds : {false, true}) {
-        constexpr std::size_t n = 3, groups = 2;
-        const std::vector<float> x = random_floats(n * groups * cols, 1),
-                                 more = random_floats(n * groups * cols, 2);
-        const std::vector<float> weight = random_floats(cols, 3), bias = random_floats(cols, 4);
-        const auto work = [&](Device& on) {
-          const Numbers in = send(on, x), added = send(on, more), w = send(on, weight), b = send(on, bias),
-                        out = zeros(on, n * groups * cols * sizeof(float)),
-                        picked = send(on, std::vector<int>{2, 0, 1});
-          run(on, call::Norm{.kind = kind,
-                             .epsilon = 1e-5f,
-                             .weight = adds ? w.at() : Slice(),
-                             .bias = kind == NormSpec::Kind::layer ? b.at() : Slice(),
-                             .in = in.rows(groups * cols),
-                             .added = adds ? added.rows(groups * cols) : call::Rows(),
-                             .out = out.rows(groups * cols),
-                             .picked = adds ? Slice() : picked.at(),
-                             .rows = n,
-                             .groups = groups,
-                             .cols = cols});
-          std::vector<std::uint32_t> all = bits(on, out);
-          append(all, bits(on, in));
-          return all;
-        };
-        expect_same_bits(work, std::to_string(cols) + " columns");
-      }
-    }
+TEST_F(VulkanCalls, GiveTheBitsOfTheirTwins) {
+  for (const auto& works :
+       {norms_of_every_kind(), activations_of_every_kind(), questions_of_every_kind(), shortlists()}) {
+    for (std::size_t i = 0; i < works.size(); ++i) expect_same_bits(works[i], std::to_string(i));
   }
 }
 
@@ -92,7 +61,7 @@ TEST_F(VulkanCalls, QuantizeWhatNormsGiveAsTheirTwinsDo) {
                          .cols = cols,
                          .quantized = {quantized.at(), layout}});
       std::vector<std::uint32_t> all = bits(on, in);
-      append(all, bits(on, quantized));
+      append_bits(all, bits(on, quantized));
       return all;
     };
     expect_same_bits(work, std::to_string(cols) + " columns");
@@ -142,38 +111,10 @@ TEST_F(VulkanCalls, CopyAddAndScaleAsTheirTwinsDo) {
         call::Add{b.rows(stride), {a.at().behind(8), 0}, n, cols}};  // broadcasts one row
     EXPECT_TRUE(on.run(calls));
     std::vector<std::uint32_t> all = bits(on, a);
-    append(all, bits(on, b));
+    append_bits(all, bits(on, b));
     return all;
   };
   expect_same_bits(work, "elementwise");
-}
-
-TEST_F(VulkanCalls, ActivateAsTheirTwinsDo) {
-  constexpr std::size_t n = 2, cols = 200;
-  const std::vector<float> x = scaled(random_floats(n * cols, 1), 9),
-                           y = scaled(random_floats(n * cols, 2), 9);
-  for (const auto kind :
-       {Activation::silu, Activation::gelu_tanh, Activation::relu, Activation::clamped_silu}) {
-    for (const bool has_gate : {false, true}) {
-      const auto work = [&](Device& on) {
-        const Numbers gate = send(on, x), up = send(on, y);
-        const call::Rows out = has_gate ? gate.rows(cols) : up.rows(cols);
-        run(on, call::Activate{kind, 3.0f, has_gate, gate.rows(cols), up.rows(cols), out, n, cols});
-        return bits(on, has_gate ? gate : up);
-      };
-      expect_same_bits(work, std::to_string(static_cast<int>(kind)));
-    }
-  }
-  const auto work = [&](Device& on) {
-    const Numbers a = send(on, x), b = send(on, y);
-    run(on, call::Gate{a.rows(cols), b.rows(cols), n, cols, 1});
-    run(on, call::Gate{a.rows(cols), b.rows(cols), n, cols, cols});
-    run(on, call::Cap{b.rows(cols), n, cols, 2.0f});
-    std::vector<std::uint32_t> all = bits(on, a);
-    append(all, bits(on, b));
-    return all;
-  };
-  expect_same_bits(work, "gates and caps");
 }
 
 TEST_F(VulkanCalls, QuantizeWhatActivationsGive) {
@@ -225,7 +166,7 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
                              .interleaved = interleaved,
                              .scale = 0.125f});
           std::vector<std::uint32_t> all = bits(on, turned);
-          append(all, bits(on, pool));
+          append_bits(all, bits(on, pool));
           return all;
         };
         expect_same_bits(work, interleaved ? "pairs" : "halves");

@@ -11,7 +11,6 @@
 
 #include "spectr/backend/cuda/plan_trial.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/base/temporary_name.h"
 
@@ -71,6 +70,19 @@ class CudaDevice::Memory final : public DeviceMemory {
  private:
   const CudaDevice& device_;
   CUdeviceptr address_;
+};
+
+class CudaDevice::PinnedMemory final : public StagingMemory {
+ public:
+  PinnedMemory(const CudaDevice& device, std::span<std::byte> bytes)
+      : StagingMemory(bytes), device_(device) {}
+  ~PinnedMemory() override {
+    const auto lock = device_.use();
+    device_.driver_.cuMemFreeHost(bytes().data());
+  }
+
+ private:
+  const CudaDevice& device_;
 };
 
 class CudaDevice::Graph final : public Recording {
@@ -180,12 +192,7 @@ DeviceInfo CudaDevice::info() const {
 }
 
 const Caps& CudaDevice::caps() const {
-  static const Caps caps = [] {
-    Caps all = host_caps("cuda", device_features());
-    all.formats = {TensorType::f32, TensorType::f16, TensorType::bf16};
-    all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
-    return all;
-  }();
+  static const Caps caps = device_caps("cuda");
   return caps;
 }
 
@@ -198,6 +205,16 @@ std::unique_ptr<DeviceMemory> CudaDevice::allocate(std::size_t bytes) {
   return std::make_unique<Memory>(*this, address, bytes);
 }
 
+std::unique_ptr<StagingMemory> CudaDevice::allocate_staging(std::size_t bytes) {
+  void* at = nullptr;
+  {
+    const auto lock = use();
+    if (driver_.cuMemAllocHost_v2(&at, std::max<std::size_t>(bytes, 1)) != success) at = nullptr;
+  }
+  if (at == nullptr) return Device::allocate_staging(bytes);
+  return std::make_unique<PinnedMemory>(*this, std::span(static_cast<std::byte*>(at), bytes));
+}
+
 CUdeviceptr CudaDevice::address_of(const Slice& slice) const {
   return slice ? static_cast<const Memory*>(slice.memory)->address() + slice.offset : 0;
 }
@@ -206,7 +223,7 @@ Result<void> CudaDevice::upload(const Slice& to, std::span<const std::byte> byte
   if (bytes.empty()) return {};
   SPECTR_CHECK(to.offset + bytes.size() <= to.memory->bytes());
   const auto lock = use();
-  // The driver has copied pageable memory when this returns.
+  // When this returns, the driver has copied pageable memory, and reads pinned memory until the copy is over.
   return check(driver_.cuMemcpyHtoDAsync_v2(address_of(to), bytes.data(), bytes.size(), stream_),
                "an upload");
 }

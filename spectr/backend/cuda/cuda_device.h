@@ -58,6 +58,8 @@ class CudaDevice final : public Device {
   const Caps& caps() const override;
   std::size_t most_parts() const override { return 4; }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
+  /// Returns pinned memory, or ordinary memory if the driver has no more of it.
+  std::unique_ptr<StagingMemory> allocate_staging(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;
   using Device::copy;
@@ -70,6 +72,7 @@ class CudaDevice final : public Device {
 
  private:
   class Memory;
+  class PinnedMemory;
   class Graph;
 
   CudaDevice(const Driver& driver, int ordinal, KernelImages images, const TrialSettings& trial)

@@ -20,45 +20,10 @@ Result<Driver> load(const std::string& name) {
   if (library == nullptr)
     return error(ErrorCode::unsupported, "there is no CUDA driver ({} was not found)", name);
   Driver driver = {};
-#define SPECTR_FIND(function)                     \
+#define SPECTR_FIND(function, ...)                \
   if (!find(library, #function, driver.function)) \
-  return error(ErrorCode::unsupported, "the CUDA driver is too old: {} has no " #function, name)
-  SPECTR_FIND(cuInit);
-  SPECTR_FIND(cuDriverGetVersion);
-  SPECTR_FIND(cuDeviceGetCount);
-  SPECTR_FIND(cuDeviceGet);
-  SPECTR_FIND(cuDeviceGetName);
-  SPECTR_FIND(cuDeviceTotalMem_v2);
-  SPECTR_FIND(cuDeviceGetAttribute);
-  SPECTR_FIND(cuDevicePrimaryCtxRetain);
-  SPECTR_FIND(cuDevicePrimaryCtxRelease_v2);
-  SPECTR_FIND(cuCtxSetCurrent);
-  SPECTR_FIND(cuMemGetInfo_v2);
-  SPECTR_FIND(cuMemAlloc_v2);
-  SPECTR_FIND(cuMemFree_v2);
-  SPECTR_FIND(cuMemcpyHtoDAsync_v2);
-  SPECTR_FIND(cuMemcpyDtoHAsync_v2);
-  SPECTR_FIND(cuMemcpyDtoDAsync_v2);
-  SPECTR_FIND(cuModuleLoadData);
-  SPECTR_FIND(cuModuleUnload);
-  SPECTR_FIND(cuModuleGetFunction);
-  SPECTR_FIND(cuFuncGetAttribute);
-  SPECTR_FIND(cuFuncSetAttribute);
-  SPECTR_FIND(cuStreamCreate);
-  SPECTR_FIND(cuStreamDestroy_v2);
-  SPECTR_FIND(cuStreamSynchronize);
-  SPECTR_FIND(cuStreamBeginCapture_v2);
-  SPECTR_FIND(cuStreamEndCapture);
-  SPECTR_FIND(cuGraphInstantiateWithFlags);
-  SPECTR_FIND(cuGraphDestroy);
-  SPECTR_FIND(cuGraphExecDestroy);
-  SPECTR_FIND(cuGraphLaunch);
-  SPECTR_FIND(cuLaunchKernelEx);
-  SPECTR_FIND(cuEventCreate);
-  SPECTR_FIND(cuEventRecord);
-  SPECTR_FIND(cuEventElapsedTime);
-  SPECTR_FIND(cuEventDestroy_v2);
-  SPECTR_FIND(cuGetErrorString);
+    return error(ErrorCode::unsupported, "the CUDA driver is too old: {} has no " #function, name);
+  SPECTR_CUDA_FUNCTIONS(SPECTR_FIND)
 #undef SPECTR_FIND
   if (const CUresult result = driver.cuInit(0); result != success) {
     return error(ErrorCode::unsupported, "the CUDA driver cannot begin: {}", driver.text_of(result));

@@ -49,45 +49,52 @@ inline constexpr int capture_relaxed = 2;
 inline constexpr int launch_programmatic_serialization = 6;
 inline constexpr CUresult success = 0, out_of_memory = 2;
 
+/// The functions of the driver: X(name, parameters).
+#define SPECTR_CUDA_FUNCTIONS(X)                                                                          \
+  X(cuInit, unsigned flags)                                                                               \
+  X(cuDriverGetVersion, int* version)                                                                     \
+  X(cuDeviceGetCount, int* count)                                                                         \
+  X(cuDeviceGet, CUdevice* device, int ordinal)                                                           \
+  X(cuDeviceGetName, char* name, int size, CUdevice device)                                               \
+  X(cuDeviceTotalMem_v2, std::size_t* bytes, CUdevice device)                                             \
+  X(cuDeviceGetAttribute, int* value, int attribute, CUdevice device)                                     \
+  X(cuDevicePrimaryCtxRetain, CUcontext* context, CUdevice device)                                        \
+  X(cuDevicePrimaryCtxRelease_v2, CUdevice device)                                                        \
+  X(cuCtxSetCurrent, CUcontext context)                                                                   \
+  X(cuMemGetInfo_v2, std::size_t* free, std::size_t* total)                                               \
+  X(cuMemAlloc_v2, CUdeviceptr* at, std::size_t bytes)                                                    \
+  X(cuMemFree_v2, CUdeviceptr at)                                                                         \
+  X(cuMemAllocHost_v2, void** at, std::size_t bytes)                                                      \
+  X(cuMemFreeHost, void* at)                                                                              \
+  X(cuMemcpyHtoDAsync_v2, CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream)           \
+  X(cuMemcpyDtoHAsync_v2, void* to, CUdeviceptr from, std::size_t bytes, CUstream stream)                 \
+  X(cuMemcpyDtoDAsync_v2, CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream)           \
+  X(cuModuleLoadData, CUmodule* module, const void* image)                                                \
+  X(cuModuleUnload, CUmodule module)                                                                      \
+  X(cuModuleGetFunction, CUfunction* function, CUmodule module, const char* name)                         \
+  X(cuFuncGetAttribute, int* value, int attribute, CUfunction function)                                   \
+  X(cuFuncSetAttribute, CUfunction function, int attribute, int value)                                    \
+  X(cuStreamCreate, CUstream* stream, unsigned flags)                                                     \
+  X(cuStreamDestroy_v2, CUstream stream)                                                                  \
+  X(cuStreamSynchronize, CUstream stream)                                                                 \
+  X(cuStreamBeginCapture_v2, CUstream stream, int mode)                                                   \
+  X(cuStreamEndCapture, CUstream stream, CUgraph* graph)                                                  \
+  X(cuGraphInstantiateWithFlags, CUgraphExec* exec, CUgraph graph, unsigned long long flags)              \
+  X(cuGraphDestroy, CUgraph graph)                                                                        \
+  X(cuGraphExecDestroy, CUgraphExec exec)                                                                 \
+  X(cuGraphLaunch, CUgraphExec exec, CUstream stream)                                                     \
+  X(cuLaunchKernelEx, const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra) \
+  X(cuEventCreate, CUevent* event, unsigned flags)                                                        \
+  X(cuEventRecord, CUevent event, CUstream stream)                                                        \
+  X(cuEventElapsedTime, float* milliseconds, CUevent from, CUevent to)                                    \
+  X(cuEventDestroy_v2, CUevent event)                                                                     \
+  X(cuGetErrorString, CUresult result, const char** text)
+
 /// The functions of the driver. All pointers are set.
 struct Driver {
-  CUresult (*cuInit)(unsigned flags);
-  CUresult (*cuDriverGetVersion)(int* version);
-  CUresult (*cuDeviceGetCount)(int* count);
-  CUresult (*cuDeviceGet)(CUdevice* device, int ordinal);
-  CUresult (*cuDeviceGetName)(char* name, int size, CUdevice device);
-  CUresult (*cuDeviceTotalMem_v2)(std::size_t* bytes, CUdevice device);
-  CUresult (*cuDeviceGetAttribute)(int* value, int attribute, CUdevice device);
-  CUresult (*cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice device);
-  CUresult (*cuDevicePrimaryCtxRelease_v2)(CUdevice device);
-  CUresult (*cuCtxSetCurrent)(CUcontext context);
-  CUresult (*cuMemGetInfo_v2)(std::size_t* free, std::size_t* total);
-  CUresult (*cuMemAlloc_v2)(CUdeviceptr* at, std::size_t bytes);
-  CUresult (*cuMemFree_v2)(CUdeviceptr at);
-  CUresult (*cuMemcpyHtoDAsync_v2)(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream);
-  CUresult (*cuMemcpyDtoHAsync_v2)(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream);
-  CUresult (*cuMemcpyDtoDAsync_v2)(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream);
-  CUresult (*cuModuleLoadData)(CUmodule* module, const void* image);
-  CUresult (*cuModuleUnload)(CUmodule module);
-  CUresult (*cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name);
-  CUresult (*cuFuncGetAttribute)(int* value, int attribute, CUfunction function);
-  CUresult (*cuFuncSetAttribute)(CUfunction function, int attribute, int value);
-  CUresult (*cuStreamCreate)(CUstream* stream, unsigned flags);
-  CUresult (*cuStreamDestroy_v2)(CUstream stream);
-  CUresult (*cuStreamSynchronize)(CUstream stream);
-  CUresult (*cuStreamBeginCapture_v2)(CUstream stream, int mode);
-  CUresult (*cuStreamEndCapture)(CUstream stream, CUgraph* graph);
-  CUresult (*cuGraphInstantiateWithFlags)(CUgraphExec* exec, CUgraph graph, unsigned long long flags);
-  CUresult (*cuGraphDestroy)(CUgraph graph);
-  CUresult (*cuGraphExecDestroy)(CUgraphExec exec);
-  CUresult (*cuGraphLaunch)(CUgraphExec exec, CUstream stream);
-  CUresult (*cuLaunchKernelEx)(const CUlaunchConfig* config, CUfunction function, void** parameters,
-                               void** extra);
-  CUresult (*cuEventCreate)(CUevent* event, unsigned flags);
-  CUresult (*cuEventRecord)(CUevent event, CUstream stream);
-  CUresult (*cuEventElapsedTime)(float* milliseconds, CUevent from, CUevent to);
-  CUresult (*cuEventDestroy_v2)(CUevent event);
-  CUresult (*cuGetErrorString)(CUresult result, const char** text);
+#define SPECTR_MEMBER(name, ...) CUresult (*name)(__VA_ARGS__);
+  SPECTR_CUDA_FUNCTIONS(SPECTR_MEMBER)
+#undef SPECTR_MEMBER
 
   /// Returns the driver's description of a result.
   std::string text_of(CUresult result) const;

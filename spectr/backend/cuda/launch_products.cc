@@ -34,8 +34,7 @@ bool Lowering::add_planned_product(const call::Product& c) {
             .n = as_int(c.rows),
             .slabs = as_int(layout.slabs()),
             .slab = x.slab,
-            .ring = plan->ring,
-            .late = plan->late};
+            .ring = plan->ring};
   for (std::size_t i = 0; i < c.targets.size(); ++i) {
     const auto& [weights, y] = c.targets[i];
     p.w[i] = {.codes = at<const std::uint8_t>(weights.codes),

@@ -86,14 +86,6 @@ Result<void> choose_plans(std::span<const call::AnyCall> calls, ProductPlans& pl
       best = time;
       chosen = candidates[i];
     }
-    ProductPlan late = chosen;
-    late.late = true;
-    plans.choose(sizes, late);
-    SPECTR_TRY(const double time, seconds());
-    if (time < best * least_gain) {
-      best = time;
-      chosen = late;
-    }
     plans.choose(sizes, chosen);
   }
   return {};
@@ -103,10 +95,10 @@ std::string lines_of(const ProductPlans& plans) {
   std::string lines;
   for (const auto& [sizes, plan] : plans.chosen()) {
     const ProductShape& shape = plan.shape;
-    lines += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", format_of(sizes.type).name, sizes.panels,
-                         sizes.blocks, sizes.tiles, sizes.may_split ? 1 : 0, shape.tiles, shape.sharers,
-                         shape.warps, shape.segments, static_cast<int>(shape.columns), plan.groups, plan.ring,
-                         plan.late ? 1 : 0);
+    lines +=
+        fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", format_of(sizes.type).name, sizes.panels,
+                    sizes.blocks, sizes.tiles, sizes.may_split ? 1 : 0, shape.tiles, shape.sharers,
+                    shape.warps, shape.segments, static_cast<int>(shape.columns), plan.groups, plan.ring);
   }
   return lines;
 }
@@ -121,7 +113,7 @@ void take_lines(const std::string& lines, ProductPlans& plans) {
     int columns = 0;
     if (!(words >> format >> sizes.panels >> sizes.blocks >> sizes.tiles >> sizes.may_split >>
           plan.shape.tiles >> plan.shape.sharers >> plan.shape.warps >> plan.shape.segments >> columns >>
-          plan.groups >> plan.ring >> plan.late))
+          plan.groups >> plan.ring))
       continue;
     const auto type =
         std::ranges::find(device_layouts(), format, [](TensorType one) { return format_of(one).name; });
@@ -130,8 +122,7 @@ void take_lines(const std::string& lines, ProductPlans& plans) {
       continue;
     sizes.type = *type;
     plan.shape.columns = static_cast<Columns>(columns);
-    for (ProductPlan known : product_plans(sizes, plans.device())) {
-      known.late = plan.late;
+    for (const ProductPlan& known : product_plans(sizes, plans.device())) {
       plan.shared_bytes = known.shared_bytes;
       if (plan == known) plans.choose(sizes, plan);
     }

@@ -92,7 +92,7 @@ void add_kept(const ProductShape& shape, const ProductSizes& sizes, const Proces
     const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
     for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
       const int bytes = product_memory(shape, format, sizes.panels, sizes.blocks, groups, ring).bytes();
-      if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
+      if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes});
     }
   }
 }
@@ -102,7 +102,7 @@ void add_streamed(const ProductShape& shape, const ProductSizes& sizes, const Pr
   const int bytes = StreamedMemory{shape, panel_bytes(sizes.type)}.bytes();
   const int lanes = shape.lanes(), sets = (sizes.panels + lanes - 1) / lanes;
   if (fits(bytes, 1, device))
-    plans.push_back({shape, sets * shape.parts() * sizes.slabs, StreamedMemory::ring, bytes, false});
+    plans.push_back({shape, sets * shape.parts() * sizes.slabs, StreamedMemory::ring, bytes});
 }
 
 }  // namespace

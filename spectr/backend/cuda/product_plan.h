@@ -30,7 +30,6 @@ struct ProductPlan {
   int groups;
   int ring;          ///< ring slots per lane, or per thread block if x is streamed
   int shared_bytes;  ///< per thread block
-  bool late;         ///< true: the next kernel may start only after the last weights were requested
 
   friend bool operator==(const ProductPlan&, const ProductPlan&) = default;
 };
@@ -59,10 +58,10 @@ std::span<const ProductShape> product_shapes(TensorType type, Copies copies = Co
 /// Requires: has_device_layout(type).
 FormatBytes panel_bytes(TensorType type);
 
-/// Returns the plans worth a trial, without their `late` variants. If x stays in shared memory: one or two
-/// thread blocks per SM, and rings no longer than a lane's work; if x is streamed: thread blocks for all of
-/// the work. The first is used without a trial. Empty if shared memory is too small or there are no
-/// asynchronous copies. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
+/// Returns the plans worth a trial. If x stays in shared memory: one or two thread blocks per SM, and rings
+/// no longer than a lane's work; if x is streamed: thread blocks for all of the work. The first is used
+/// without a trial. Empty if shared memory is too small or there are no asynchronous copies. Requires:
+/// has_device_layout(sizes.type), 1 to 8 tiles.
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
 
 /// The launch configuration of an expert product with `slots` / `experts` slots per expert on average. None

@@ -97,16 +97,25 @@ void CacheBlocks::add_blocks() {
   if (is_lost || room == 0 || most <= blocks_) throw std::bad_alloc();
   std::size_t more = std::min(std::max<std::size_t>(blocks_ / 2, 4), most - blocks_);
   free_.reserve(blocks_ + more);
-  if (blocks_ + more <= room) {
-    std::unique_ptr<DeviceMemory> larger = device_.allocate((blocks_ + more) * block_bytes_);
-    if (blocks_ > 0) note(device_.copy({larger.get()}, {pool_.get()}, blocks_ * block_bytes_));
-    pool_ = std::move(larger);
-    ++times_moved_;
-  } else {
+  if (blocks_ + more > room || !extend_pool(more))
     more = replace_pool(std::min(more, std::max<std::size_t>(room / 2, 1)));
-  }
   for (std::size_t i = blocks_ + more; i > blocks_; --i) free_.push_back(static_cast<int>(i - 1));
   blocks_ += more;
+}
+
+/// Grows the pool by `more` blocks on the device. Returns false if it has no memory for both pools: free
+/// memory can be in pieces.
+bool CacheBlocks::extend_pool(std::size_t more) {
+  std::unique_ptr<DeviceMemory> larger;
+  try {
+    larger = device_.allocate((blocks_ + more) * block_bytes_);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (blocks_ > 0) note(device_.copy({larger.get()}, {pool_.get()}, blocks_ * block_bytes_));
+  pool_ = std::move(larger);
+  ++times_moved_;
+  return true;
 }
 
 /// Grows the pool by at most `more` blocks where both pools do not fit: the host keeps the contents while the
@@ -121,8 +130,10 @@ std::size_t CacheBlocks::replace_pool(std::size_t more) {
       pool_ = device_.allocate((blocks_ + more) * block_bytes_);
     } catch (const std::bad_alloc&) {
       if (more == 0) {
-        note(error(ErrorCode::out_of_memory, "{}: the memory of keys and values was taken by another program",
-                   device_.info().name));
+        if (blocks_ > 0) {
+          note(error(ErrorCode::out_of_memory,
+                     "{}: the memory of keys and values was taken by another program", device_.info().name));
+        }
         throw;
       }
       more /= 2;

@@ -57,6 +57,7 @@ class CacheBlocks {
   };
   PoolSlot slot_in_pool(CacheId cache, std::int32_t slot) const;
   void add_blocks();
+  bool extend_pool(std::size_t more);
   std::size_t replace_pool(std::size_t more);
   void note(const Result<void>& done) {
     if (state_ && !done) state_ = done;

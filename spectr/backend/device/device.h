@@ -29,6 +29,20 @@ class DeviceMemory {
   std::size_t bytes_;
 };
 
+/// Memory of the host. Uploads from it and downloads to it are the fastest. The device must outlive it.
+class StagingMemory {
+ public:
+  explicit StagingMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+  virtual ~StagingMemory() = default;
+  StagingMemory(const StagingMemory&) = delete;
+  StagingMemory& operator=(const StagingMemory&) = delete;
+
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
 /// A location in a device's memory, or none.
 struct Slice {
   const DeviceMemory* memory = nullptr;
@@ -82,8 +96,13 @@ class Device {
   /// Allocates memory aligned to 256 bytes, with undefined contents. Throws std::bad_alloc.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 
-  // Errors of the following functions: the device is lost. Requires: all slices are within live memory.
+  /// Allocates memory of the host; by default it is not special. Throws std::bad_alloc.
+  virtual std::unique_ptr<StagingMemory> allocate_staging(std::size_t bytes);
 
+  // Errors of the following functions: those of the driver. ErrorCode::device_lost: every further call fails.
+  // Another code, e.g. out_of_memory: this call alone failed. Requires: all slices are within live memory.
+
+  /// Staging memory must not change until the next run is complete; other bytes are copied at once.
   virtual Result<void> upload(const Slice& to, std::span<const std::byte> bytes) = 0;
   virtual Result<void> download(std::span<std::byte> to, const Slice& from) = 0;
   /// Executes all copies in one submission, in any order.

@@ -5,8 +5,10 @@
 #include "spectr/backend/device/calls.h"
 #include "spectr/backend/device/device_ops.h"
 #include "spectr/backend/device/weights/device_weights.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 
 namespace spectr {
+namespace {
 
 std::vector<Feature> device_features() {
   return {Feature::sliding_window,
@@ -38,6 +40,15 @@ std::vector<Feature> device_features() {
           Feature::logit_scale,
           Feature::forbidden_tokens,
           Feature::shortlist};
+}
+
+}  // namespace
+
+Caps device_caps(std::string_view backend) {
+  Caps all = host_caps(backend, device_features());
+  all.formats = {TensorType::f32, TensorType::f16, TensorType::bf16};
+  all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
+  return all;
 }
 
 std::string DeviceBackend::place() const {

@@ -2,14 +2,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "spectr/backend/device/device.h"
 #include "spectr/base/thread_pool.h"
 
 namespace spectr {
 
-/// Returns the features of DeviceOps on a device that has all kernels.
-std::vector<Feature> device_features();
+/// Returns what DeviceOps has on a device with all kernels.
+Caps device_caps(std::string_view backend);
 
 /// A backend that runs models on a device.
 class DeviceBackend final : public Backend {

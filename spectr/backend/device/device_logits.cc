@@ -33,7 +33,7 @@ call::Rows DeviceLogits::begin(std::size_t rows) {
   SPECTR_CHECK(rows <= max_rows_);
   const std::lock_guard lock(mutex_);
   row_count_ = rows;
-  for (std::vector<float>& row : rows_) row.clear();
+  for (Row& row : rows_) row.is_here = false;
   lists_.reset();
   sums_.reset();
   state_ = {};
@@ -52,7 +52,7 @@ bool DeviceLogits::succeeded(const Result<void>& done) const {
 
 std::size_t DeviceLogits::fetched() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count(rows_, false, &std::vector<float>::empty));
+  return static_cast<std::size_t>(std::ranges::count(rows_, true, &Row::is_here));
 }
 
 Slice DeviceLogits::place(std::size_t row) const {
@@ -60,13 +60,18 @@ Slice DeviceLogits::place(std::size_t row) const {
   return {numbers_.get(), row * vocabulary_ * sizeof(float)};
 }
 
+std::span<float> DeviceLogits::numbers_here(std::size_t row) const {
+  return {reinterpret_cast<float*>(rows_[row].memory->bytes().data()), vocabulary_};
+}
+
 std::span<const float> DeviceLogits::fetch(std::size_t row) const {
-  std::vector<float>& here = rows_[row];
-  if (!here.empty()) return here;
-  here.resize(vocabulary_);
-  if (!succeeded(device_.download(std::as_writable_bytes(std::span(here)), place(row))))
-    std::ranges::fill(here, nan);
-  return here;
+  Row& here = rows_[row];
+  if (here.is_here) return numbers_here(row);
+  if (here.memory == nullptr) here.memory = device_.allocate_staging(vocabulary_ * sizeof(float));
+  if (!succeeded(device_.download(here.memory->bytes(), place(row))))
+    std::ranges::fill(numbers_here(row), nan);
+  here.is_here = true;
+  return numbers_here(row);
 }
 
 std::span<const float> DeviceLogits::values(std::size_t row) const {
@@ -77,7 +82,7 @@ std::span<const float> DeviceLogits::values(std::size_t row) const {
 double DeviceLogits::at(std::size_t row, Token token) const {
   const std::lock_guard lock(mutex_);
   const auto at = static_cast<std::size_t>(token);
-  if (!rows_[row].empty()) return rows_[row][at];
+  if (rows_[row].is_here) return numbers_here(row)[at];
   float number = nan;
   const Slice from = place(row).behind(at * sizeof number);
   if (!succeeded(device_.download(std::as_writable_bytes(std::span(&number, 1)), from))) return nan;
@@ -85,25 +90,29 @@ double DeviceLogits::at(std::size_t row, Token token) const {
 }
 
 template <class Answer>
-std::vector<Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t count) const {
-  std::vector<Answer> answers(count);
-  const auto bytes = std::as_writable_bytes(std::span(answers));
-  if (!succeeded(device_.run_and_download({&call, 1}, bytes, {answers_.get()}))) answers.clear();
-  return answers;
+std::span<const Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t count,
+                                          std::unique_ptr<StagingMemory>& here) const {
+  const std::size_t bytes = count * sizeof(Answer);
+  if (here == nullptr || here->bytes().size() < bytes) here = device_.allocate_staging(std::bit_ceil(bytes));
+  const std::span<std::byte> to = here->bytes().first(bytes);
+  if (!succeeded(device_.run_and_download({&call, 1}, to, {answers_.get()}))) return {};
+  return {reinterpret_cast<const Answer*>(to.data()), count};
 }
 
 const DeviceLogits::Lists& DeviceLogits::lists(std::size_t size, std::size_t k) const {
   if (!lists_ || lists_->size != size || lists_->k < k) {
+    lists_.reset();
     const call::Top all{numbers(), row_count_, size, k, {answers_.get()}};
-    lists_ = {size, k, ask<call::Best>(all, row_count_ * div_up(size, call::segment) * k)};
+    lists_ = {size, k, ask<call::Best>(all, row_count_ * div_up(size, call::segment) * k, lists_here_)};
   }
   return *lists_;
 }
 
 const DeviceLogits::Sums& DeviceLogits::sums(std::size_t size, float factor) const {
   if (!sums_ || sums_->size != size || sums_->factor != factor) {
+    sums_.reset();
     const call::SumExp all{numbers(), row_count_, size, factor, {answers_.get()}};
-    sums_ = {size, factor, ask<Sums::Part>(all, row_count_ * div_up(size, call::segment))};
+    sums_ = {size, factor, ask<Sums::Part>(all, row_count_ * div_up(size, call::segment), sums_here_)};
   }
   return *sums_;
 }
@@ -113,7 +122,7 @@ void DeviceLogits::top(std::size_t row, std::size_t size, std::size_t k,
   SPECTR_CHECK(k >= 1);
   const std::lock_guard lock(mutex_);
   SPECTR_CHECK(row < row_count_);
-  if (!rows_[row].empty() || k > longest_list) {
+  if (rows_[row].is_here || k > longest_list) {
     out = Logits(fetch(row).first(size)).top(k);
     return;
   }
@@ -127,7 +136,7 @@ void DeviceLogits::top(std::size_t row, std::size_t size, std::size_t k,
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::size_t segments = div_up(size, call::segment);
   for (std::size_t part = row * segments; part < (row + 1) * segments; ++part) {
-    for (const call::Best& one : std::span(all.best).subspan(part * all.k, k)) {
+    for (const call::Best& one : all.best.subspan(part * all.k, k)) {
       if (one.token < 0) break;
       // A NaN or +∞ is returned alone, as Logits::top() specifies.
       if (!(one.logit < infinity)) {
@@ -146,13 +155,13 @@ double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double tempe
   SPECTR_CHECK(size >= 1 && temperature > 0.0);
   const std::lock_guard lock(mutex_);
   SPECTR_CHECK(row < row_count_);
-  if (!rows_[row].empty() || temperature < least_temperature) {
+  if (rows_[row].is_here || temperature < least_temperature) {
     return Logits(fetch(row).first(size)).log_sum_exp(temperature);
   }
   const Sums& all = sums(size, static_cast<float>(1.0 / temperature));
   if (all.parts.empty()) return nan;
   const std::size_t segments = div_up(size, call::segment);
-  const auto parts = std::span(all.parts).subspan(row * segments, segments);
+  const auto parts = all.parts.subspan(row * segments, segments);
   const double most = std::ranges::max(parts, {}, &Sums::Part::most).most;
   double sum = 0.0;
   for (const Sums::Part& part : parts) {

@@ -40,7 +40,7 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   /// exponentials for a factor. Empty if the device failed.
   struct Lists {
     std::size_t size, k;
-    std::vector<call::Best> best;
+    std::span<const call::Best> best;
   };
   struct Sums {
     struct Part {
@@ -48,17 +48,25 @@ class DeviceLogits final : public PassLogits, public LogitRows {
     };
     std::size_t size;
     float factor;
-    std::vector<Part> parts;
+    std::span<const Part> parts;
+  };
+  /// A row on the host.
+  struct Row {
+    std::unique_ptr<StagingMemory> memory;
+    bool is_here = false;
   };
 
   call::Rows numbers() const { return {{numbers_.get()}, vocabulary_}; }
   Slice place(std::size_t row) const;
   std::span<const float> fetch(std::size_t row) const;
+  std::span<float> numbers_here(std::size_t row) const;
   /// Keeps the first error of the pass. Returns true if there is none in `done`.
   bool succeeded(const Result<void>& done) const;
-  /// Runs a call on the device and downloads `count` results from `answers_`.
+  /// Runs a call on the device and downloads `count` results from `answers_` to `here`, which grows if
+  /// needed.
   template <class Answer>
-  std::vector<Answer> ask(const call::AnyCall& call, std::size_t count) const;
+  std::span<const Answer> ask(const call::AnyCall& call, std::size_t count,
+                              std::unique_ptr<StagingMemory>& here) const;
   /// Returns cached results (lists may be longer than k), or computes them on the device.
   const Lists& lists(std::size_t size, std::size_t k) const;
   const Sums& sums(std::size_t size, float factor) const;
@@ -66,9 +74,10 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   std::size_t max_rows_, vocabulary_;
   Device& device_;
   std::unique_ptr<DeviceMemory> numbers_, answers_;
-  mutable std::mutex mutex_;                      // guards the members below: holders can be on any thread
-  std::size_t row_count_ = 0;                     // of the current pass
-  mutable std::vector<std::vector<float>> rows_;  // rows on the host; empty if not fetched
+  mutable std::mutex mutex_;       // guards the members below: holders can be on any thread
+  std::size_t row_count_ = 0;      // of the current pass
+  mutable std::vector<Row> rows_;  // by row
+  mutable std::unique_ptr<StagingMemory> lists_here_, sums_here_;
   mutable std::optional<Lists> lists_;
   mutable std::optional<Sums> sums_;
   mutable Result<void> state_;

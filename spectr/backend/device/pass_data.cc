@@ -77,7 +77,14 @@ void PassData::place(const PassShape& shape) {
 
 template <class T>
 void PassData::write(std::size_t offset, std::span<const T> numbers) {
-  if (!numbers.empty()) std::memcpy(bytes_.data() + offset, numbers.data(), numbers.size_bytes());
+  if (!numbers.empty()) std::memcpy(here<std::byte>(offset), numbers.data(), numbers.size_bytes());
+}
+
+/// Writes `some`, then zeros up to `count` of them: items without rows, and states that nothing restores.
+template <class T>
+void PassData::write_padded(std::size_t offset, std::span<const T> some, std::size_t count) {
+  write<T>(offset, some);
+  std::memset(here<std::byte>(offset + some.size_bytes()), 0, count * sizeof(T) - some.size_bytes());
 }
 
 void PassData::write_moves(std::size_t count_at, std::size_t moves_at, const std::vector<PoolSlot>& moves) {
@@ -124,17 +131,18 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   }
   place(shape);
 
-  bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // padding items have no rows
-  if (memory_ == nullptr || memory_->bytes() < bytes_.size()) {
+  bytes_ = places_.listed + listed * sizeof(PoolSlot);
+  if (memory_ == nullptr || memory_->bytes() < bytes_) {
     memory_.reset();  // free the old memory before allocating
     ++times_moved_;
-    memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
+    staging_ = device_.allocate_staging(std::bit_ceil(bytes_));
+    memory_ = device_.allocate(std::bit_ceil(bytes_));
   }
   write_moves(places_.move_count, places_.moves, blocks.moves());
   if (states.is_used()) {
     write_moves(places_.state_move_count, places_.state_moves, states.moves());
     write<StateRow>(places_.state_rows, states_.rows);
-    write<StateStep>(places_.state_steps, states_.steps);
+    write_padded<StateStep>(places_.state_steps, states_.steps, shape.states);
     write<StateText>(places_.state_texts, states_.texts);
   }
   write<std::int32_t>(places_.wanted, batch.wanted);
@@ -143,7 +151,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     AttentionPlan& plan = plans_[w];
     for (AttentionItem& item : plan.items) item.list += static_cast<int>(listed);
-    write<AttentionItem>(places_.items[w], plan.items);
+    write_padded<AttentionItem>(places_.items[w], plan.items, shape.items);
     write<AttentionRow>(places_.rows[w], plan.rows);
     write<PoolSlot>(places_.listed + listed * sizeof(PoolSlot), plan.listed);
     listed += plan.listed.size();
@@ -158,7 +166,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
 
 void PassData::write_embedded(const PassBatch& batch) {
   const EmbedSpec& embed = spec_.embed;
-  const std::span x(reinterpret_cast<float*>(bytes_.data() + places_.embedded), batch.rows() * spec_.width);
+  const std::span x(here<float>(places_.embedded), batch.rows() * spec_.width);
   for (std::size_t r = 0; r < batch.rows(); ++r) {
     const std::span<float> row = x.subspan(r * spec_.width, spec_.width);
     weights_.row(embed.tokens, static_cast<std::size_t>(batch.tokens[r]), row);
@@ -176,7 +184,7 @@ void PassData::write_layer_embedded(const PassBatch& batch) {
   if (!spec_.embed.by_layer) return;
   const LayerEmbeddingSpec& spec = *spec_.embed.by_layer;
   const std::size_t cols = cols_of(spec_, Buffer::layer_inputs);
-  auto* out = reinterpret_cast<float*>(bytes_.data() + places_.layer_embedded);
+  auto* out = here<float>(places_.layer_embedded);
   const float scale = std::sqrt(static_cast<float>(spec.dim));
   for (std::size_t r = 0; r < batch.rows(); ++r, out += cols) {
     weights_.row(spec.tokens, static_cast<std::size_t>(batch.tokens[r]), {out, cols});
@@ -198,7 +206,7 @@ void PassData::write_words(const PassBatch& batch, std::size_t room) {
 void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
   for (std::size_t i = 0; i < ropes_.size(); ++i) {
     const RopeSpec& rope = ropes_[i];
-    auto* out = reinterpret_cast<float*>(bytes_.data() + places_.angles[i]);
+    auto* out = here<float>(places_.angles[i]);
     for (std::size_t r = 0; r < batch.rows(); ++r) {
       for (const float frequency : rope.frequencies_in(blocks.context(batch.caches[r]))) {
         const double angle = static_cast<double>(batch.positions[r]) * static_cast<double>(frequency);
@@ -209,7 +217,7 @@ void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
   }
   for (std::size_t i = 0; i < temperatures_.size(); ++i) {
     const Temperature& of = temperatures_[i];
-    auto* out = reinterpret_cast<float*>(bytes_.data() + places_.scales[i]);
+    auto* out = here<float>(places_.scales[i]);
     for (std::size_t r = 0; r < batch.rows(); ++r) {
       const auto periods = static_cast<std::size_t>(batch.positions[r]) / of.spec.period;
       *out++ = of.scale * (1.0f + of.spec.scale * std::log(static_cast<float>(periods + 1)));
@@ -219,7 +227,7 @@ void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
 
 Result<void> PassData::send() {
   SPECTR_TRY_VOID(own_rows_.state());
-  return device_.upload({memory_.get()}, bytes_);
+  return device_.upload({memory_.get()}, staging_->bytes().first(bytes_));
 }
 
 }  // namespace spectr

@@ -100,6 +100,12 @@ class PassData {
   void write_moves(std::size_t count_at, std::size_t moves_at, const std::vector<PoolSlot>& moves);
   template <class T>
   void write(std::size_t offset, std::span<const T> numbers);
+  template <class T>
+  void write_padded(std::size_t offset, std::span<const T> some, std::size_t count);
+  template <class T>
+  T* here(std::size_t offset) const {
+    return reinterpret_cast<T*>(staging_->bytes().data() + offset);
+  }
 
   const ModelSpec& spec_;
   const DeviceWeights& weights_;
@@ -113,9 +119,10 @@ class PassData {
   StatePlan states_;
   std::size_t parts_ = 0;
   Places places_;
-  std::vector<std::byte> bytes_;  // staging buffer of the pass's data
-  std::vector<float> position_;
+  std::size_t bytes_ = 0;  // of the pass's data
+  std::unique_ptr<StagingMemory> staging_;
   std::unique_ptr<DeviceMemory> memory_;
+  std::vector<float> position_;
   OwnRows own_rows_;
   std::size_t times_moved_ = 0;  // reallocations of memory_
   std::size_t told_ = 0;         // total reallocations reported by the last plan()

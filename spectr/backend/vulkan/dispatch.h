@@ -15,6 +15,8 @@ struct Binding {
   Slice at;  ///< aligned for the device
   std::size_t bytes = 0;
   bool writes = false;  ///< true if the kernel writes it, even if it also reads it
+
+  friend bool operator==(const Binding&, const Binding&) = default;
 };
 
 /// A kernel dispatch as plain data.
@@ -25,6 +27,8 @@ struct Dispatch {
   std::vector<Binding> bindings = {};          ///< one per binding of the kernel
   std::vector<std::uint32_t> parameters = {};  ///< push constants
   std::uint32_t groups_x = 1, groups_y = 1;
+
+  friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 
 /// Appends the dispatches that execute a call. Error: an operand exceeds the maximum size of a binding.

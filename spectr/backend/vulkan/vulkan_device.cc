@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 
 namespace spectr::vulkan {
 namespace {
 
 constexpr std::size_t upload_bytes = std::size_t{16} << 20, download_bytes = std::size_t{4} << 20;
+constexpr std::size_t most_questions = 32;  // whose recordings are kept
 constexpr VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                transfer = VK_PIPELINE_STAGE_TRANSFER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
 
@@ -47,41 +47,6 @@ class VulkanDevice::Memory final : public DeviceMemory {
   Buffer buffer_;
 };
 
-/// A command buffer with descriptors for its dispatches. It owns its pools, so any thread can destroy it.
-class VulkanDevice::Commands final : public Recording {
- public:
-  explicit Commands(const LogicalDevice& device) : device_(device) {}
-  ~Commands() override {
-    device_.api().vkDestroyDescriptorPool(device_.handle(), sets, nullptr);
-    device_.api().vkDestroyCommandPool(device_.handle(), pool, nullptr);
-  }
-
-  VkCommandPool pool = VK_NULL_HANDLE;
-  VkCommandBuffer buffer = VK_NULL_HANDLE;
-  VkDescriptorPool sets = VK_NULL_HANDLE;
-
- private:
-  const LogicalDevice& device_;
-};
-
-namespace {
-
-/// Creates a pool with one command buffer, which can be re-recorded.
-VkResult make_commands(const LogicalDevice& device, VkCommandPool& pool, VkCommandBuffer& buffer) {
-  auto pool_info = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-  pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-  pool_info.queueFamilyIndex = device.gpu().family;
-  const VkResult made = device.api().vkCreateCommandPool(device.handle(), &pool_info, nullptr, &pool);
-  if (made != VK_SUCCESS) return made;
-  auto info = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-  info.commandPool = pool;
-  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  info.commandBufferCount = 1;
-  return device.api().vkAllocateCommandBuffers(device.handle(), &info, &buffer);
-}
-
-}  // namespace
-
 Result<std::shared_ptr<VulkanDevice>> VulkanDevice::open(std::shared_ptr<const Instance> instance,
                                                          const Gpu& gpu, const DispatchLimits& limits) {
   SPECTR_TRY(auto opened, LogicalDevice::open(std::move(instance), gpu));
@@ -93,7 +58,7 @@ Result<std::shared_ptr<VulkanDevice>> VulkanDevice::open(std::shared_ptr<const I
 Result<void> VulkanDevice::begin() {
   const DeviceApi& api = device_->api();
   VkResult made = pipelines_.begin();
-  if (made == VK_SUCCESS) made = make_commands(*device_, pool_, transfers_);
+  if (made == VK_SUCCESS) made = transfers_.make();
   const auto fence = structure<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
   if (made == VK_SUCCESS) made = api.vkCreateFence(device_->handle(), &fence, nullptr, &fence_);
   try {
@@ -112,7 +77,6 @@ Result<void> VulkanDevice::begin() {
 
 VulkanDevice::~VulkanDevice() {
   device_->api().vkDestroyFence(device_->handle(), fence_, nullptr);
-  device_->api().vkDestroyCommandPool(device_->handle(), pool_, nullptr);
 }
 
 Result<void> VulkanDevice::state() const {
@@ -123,9 +87,11 @@ Result<void> VulkanDevice::state() const {
 
 Result<void> VulkanDevice::check(VkResult result) {
   if (result == VK_SUCCESS) return {};
-  lost_ = result == VK_ERROR_DEVICE_LOST;
-  if (lost_) return state();
-  return error(ErrorCode::internal, "{}: a pass failed ({})", device_->gpu().name, text_of(result));
+  lost_ = lost_ || result == VK_ERROR_DEVICE_LOST;
+  SPECTR_TRY_VOID(state());
+  const bool is_memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
+  return error(is_memory ? ErrorCode::out_of_memory : ErrorCode::internal, "{}: a pass failed ({})",
+               device_->gpu().name, text_of(result));
 }
 
 DeviceInfo VulkanDevice::info() const {
@@ -137,12 +103,7 @@ DeviceInfo VulkanDevice::info() const {
 }
 
 const Caps& VulkanDevice::caps() const {
-  static const Caps caps = [] {
-    Caps all = host_caps("vulkan", device_features());
-    all.formats = {TensorType::f32, TensorType::f16, TensorType::bf16};
-    all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
-    return all;
-  }();
+  static const Caps caps = device_caps("vulkan");
   return caps;
 }
 
@@ -168,6 +129,13 @@ std::unique_ptr<DeviceMemory> VulkanDevice::allocate(std::size_t bytes) {
 void VulkanDevice::forget(const Memory& memory) {
   const std::lock_guard lock(mutex_);
   std::erase_if(pending_, [&memory](const Upload& one) { return one.to.memory == &memory; });
+  std::erase_if(questions_, [&memory](const Question& one) {
+    return one.downloaded.memory == &memory ||
+           std::ranges::any_of(one.dispatches, [&memory](const Dispatch& dispatch) {
+             return std::ranges::any_of(
+                 dispatch.bindings, [&memory](const Binding& bound) { return bound.at.memory == &memory; });
+           });
+  });
   taken_ -= memory.bytes();
 }
 
@@ -200,16 +168,16 @@ void VulkanDevice::copy_to_host(VkCommandBuffer commands, const Slice& from, std
 /// Begins recording transfers_ with the pending uploads.
 Result<void> VulkanDevice::begin_transfers() {
   const auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(transfers_, &info)));
-  barrier(transfers_, compute | transfer, transfer);
+  SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(transfers_.buffer, &info)));
+  barrier(transfers_.buffer, compute | transfer, transfer);
   for (const Upload& one : pending_)
-    copy_within(transfers_, buffer_of(one.to), one.to.offset, uploads_->handle(), one.from, one.bytes);
+    copy_within(transfers_.buffer, buffer_of(one.to), one.to.offset, uploads_->handle(), one.from, one.bytes);
   return {};
 }
 
 Result<void> VulkanDevice::submit_transfers() {
-  SPECTR_TRY_VOID(check(device_->api().vkEndCommandBuffer(transfers_)));
-  return submit({&transfers_, 1});
+  SPECTR_TRY_VOID(check(device_->api().vkEndCommandBuffer(transfers_.buffer)));
+  return submit({&transfers_.buffer, 1});
 }
 
 /// Submits commands and waits until they are complete. Afterwards no uploads are pending.
@@ -261,7 +229,7 @@ Result<void> VulkanDevice::download_rest(std::span<std::byte> to, const Slice& f
   for (std::size_t done = 0; done < to.size();) {
     const std::size_t part = std::min(download_bytes, to.size() - done);
     SPECTR_TRY_VOID(begin_transfers());
-    copy_to_host(transfers_, from.behind(done), part);
+    copy_to_host(transfers_.buffer, from.behind(done), part);
     SPECTR_TRY_VOID(submit_transfers());
     std::memcpy(to.data() + done, downloads_->data(), part);
     done += part;
@@ -273,11 +241,12 @@ Result<void> VulkanDevice::copy(std::span<const DeviceCopy> copies) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(state());
   SPECTR_TRY_VOID(begin_transfers());
-  barrier(transfers_, transfer, transfer);
+  barrier(transfers_.buffer, transfer, transfer);
   for (const auto& [to, from, bytes] : copies) {
     SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
     SPECTR_CHECK(!overlap(to, bytes, from, bytes));
-    if (bytes > 0) copy_within(transfers_, buffer_of(to), to.offset, buffer_of(from), from.offset, bytes);
+    if (bytes > 0)
+      copy_within(transfers_.buffer, buffer_of(to), to.offset, buffer_of(from), from.offset, bytes);
   }
   return submit_transfers();
 }
@@ -335,18 +304,22 @@ Result<void> VulkanDevice::record_dispatches(Commands& commands) {
   return {};
 }
 
-/// Records calls, followed by a copy of `downloaded` to downloads_.
-Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(std::span<const call::AnyCall> calls,
-                                                                         const Slice& downloaded,
-                                                                         std::size_t bytes) {
+/// Converts calls to dispatches_.
+Result<void> VulkanDevice::lower(std::span<const call::AnyCall> calls) {
   SPECTR_TRY_VOID(state());
   dispatches_.clear();
   for (const call::AnyCall& call : calls) {
     if (const Result<void> added = add_dispatches(call, limits_, dispatches_); !added)
       return error(added.error().code, "{}: {}", device_->gpu().name, added.error().message);
   }
+  return {};
+}
+
+/// Records dispatches_, followed by a copy of `downloaded` to downloads_.
+Result<std::unique_ptr<Commands>> VulkanDevice::record_all(const Slice& downloaded, std::size_t bytes) {
+  ++recorded_;
   auto commands = std::make_unique<Commands>(*device_);
-  SPECTR_TRY_VOID(check(make_commands(*device_, commands->pool, commands->buffer)));
+  SPECTR_TRY_VOID(check(commands->make()));
   const auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(commands->buffer, &info)));
   barrier(commands->buffer, compute | transfer, compute);
@@ -356,16 +329,29 @@ Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(std::sp
   return commands;
 }
 
+/// Returns the recording of dispatches_ with a download, which is made if it is not kept.
+Result<const Commands*> VulkanDevice::question(const Slice& downloaded, std::size_t bytes) {
+  const auto found = std::ranges::find_if(questions_, [&](const Question& one) {
+    return one.downloaded == downloaded && one.bytes == bytes && one.dispatches == dispatches_;
+  });
+  if (found != questions_.end()) return found->commands.get();
+  SPECTR_TRY(std::unique_ptr<Commands> commands, record_all(downloaded, bytes));
+  if (questions_.size() == most_questions) questions_.erase(questions_.begin());
+  questions_.push_back({dispatches_, downloaded, bytes, std::move(commands)});
+  return questions_.back().commands.get();
+}
+
 Result<void> VulkanDevice::run_all(const Commands& commands) {
   if (pending_.empty()) return submit({&commands.buffer, 1});
   SPECTR_TRY_VOID(begin_transfers());
-  SPECTR_TRY_VOID(check(device_->api().vkEndCommandBuffer(transfers_)));
-  return submit(std::array{transfers_, commands.buffer});
+  SPECTR_TRY_VOID(check(device_->api().vkEndCommandBuffer(transfers_.buffer)));
+  return submit(std::array{transfers_.buffer, commands.buffer});
 }
 
 Result<std::unique_ptr<Recording>> VulkanDevice::record(std::span<const call::AnyCall> calls) {
   const std::lock_guard lock(mutex_);
-  return record_all(calls);
+  SPECTR_TRY_VOID(lower(calls));
+  return record_all();
 }
 
 Result<void> VulkanDevice::run(const Recording& recording) {
@@ -376,7 +362,8 @@ Result<void> VulkanDevice::run(const Recording& recording) {
 
 Result<void> VulkanDevice::run(std::span<const call::AnyCall> calls) {
   const std::lock_guard lock(mutex_);
-  SPECTR_TRY(const std::unique_ptr<Commands> commands, record_all(calls));
+  SPECTR_TRY_VOID(lower(calls));
+  SPECTR_TRY(const std::unique_ptr<Commands> commands, record_all());
   return run_all(*commands);
 }
 
@@ -385,7 +372,8 @@ Result<void> VulkanDevice::run_and_download(std::span<const call::AnyCall> calls
   SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = std::min(to.size(), download_bytes);
-  SPECTR_TRY(const std::unique_ptr<Commands> commands, record_all(calls, from, bytes));
+  SPECTR_TRY_VOID(lower(calls));
+  SPECTR_TRY(const Commands* const commands, question(from, bytes));
   SPECTR_TRY_VOID(run_all(*commands));
   std::memcpy(to.data(), downloads_->data(), bytes);
   return download_rest(to.subspan(bytes), from.behind(bytes));

@@ -7,12 +7,15 @@
 
 #include "spectr/backend/device/device.h"
 #include "spectr/backend/vulkan/buffer.h"
+#include "spectr/backend/vulkan/commands.h"
+#include "spectr/backend/vulkan/dispatch.h"
 #include "spectr/backend/vulkan/pipelines.h"
 
 namespace spectr::vulkan {
 
 /// A GPU used through Vulkan. A pass is recorded once as a command buffer with the required barriers, and is
-/// submitted together with the uploads since the last one: one submission per pass.
+/// submitted together with the uploads since the last one: one submission per pass. Calls that are followed
+/// by a download, which are questions about logits, are recorded once, too.
 class VulkanDevice final : public Device {
  public:
   /// `limits` can be lower than the device's. Errors: an unmet requirement, or an error of the driver.
@@ -40,18 +43,26 @@ class VulkanDevice final : public Device {
 
   /// Returns the number of submissions so far.
   std::size_t submitted() const { return submitted_; }
+  /// Returns the number of command buffers recorded so far, without those of transfers.
+  std::size_t recorded() const { return recorded_; }
 
  private:
   class Memory;
-  class Commands;
   /// A staged copy from the upload buffer to device memory.
   struct Upload {
     Slice to;
     std::size_t from, bytes;
   };
+  /// Calls with a download, and their recording.
+  struct Question {
+    std::vector<Dispatch> dispatches;
+    Slice downloaded;
+    std::size_t bytes;
+    std::unique_ptr<Commands> commands;
+  };
 
   VulkanDevice(std::unique_ptr<const LogicalDevice> device, const DispatchLimits& limits)
-      : device_(std::move(device)), limits_(limits), pipelines_(*device_) {}
+      : device_(std::move(device)), limits_(limits), pipelines_(*device_), transfers_(*device_) {}
   Result<void> begin();
   Result<void> check(VkResult result);
   /// Returns an error if the device is lost.
@@ -66,8 +77,9 @@ class VulkanDevice final : public Device {
   Result<void> download_rest(std::span<std::byte> to, const Slice& from);
   Result<void> submit_transfers();
   Result<void> submit(std::span<const VkCommandBuffer> commands);
-  Result<std::unique_ptr<Commands>> record_all(std::span<const call::AnyCall> calls,
-                                               const Slice& downloaded = {}, std::size_t bytes = 0);
+  Result<void> lower(std::span<const call::AnyCall> calls);
+  Result<std::unique_ptr<Commands>> record_all(const Slice& downloaded = {}, std::size_t bytes = 0);
+  Result<const Commands*> question(const Slice& downloaded, std::size_t bytes);
   Result<void> record_dispatches(Commands& commands);
   void bind(const Dispatch& dispatch, VkDescriptorSet set) const;
   Result<void> run_all(const Commands& commands);
@@ -76,15 +88,15 @@ class VulkanDevice final : public Device {
   DispatchLimits limits_;
   mutable std::mutex mutex_;  // guards the members below, and orders work
   Pipelines pipelines_;
-  VkCommandPool pool_ = VK_NULL_HANDLE;
-  VkCommandBuffer transfers_ = VK_NULL_HANDLE;
+  Commands transfers_;
   VkFence fence_ = VK_NULL_HANDLE;
   std::unique_ptr<Buffer> uploads_, downloads_, nothing_;
   std::vector<Upload> pending_;
   std::size_t uploaded_ = 0;  // bytes of uploads_ in use by pending_
   std::size_t taken_ = 0;     // allocated bytes of device memory
-  std::size_t submitted_ = 0;
+  std::size_t submitted_ = 0, recorded_ = 0;
   std::vector<Dispatch> dispatches_;
+  std::vector<Question> questions_;  // the latest ones
   bool lost_ = false;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,6 +11,9 @@
 
 // Numbers in a device's memory, for tests of single kernel calls. Errors of the device are thrown.
 namespace spectr::test {
+
+/// Work that returns bits, which are the same on every device.
+using WorkOnDevice = std::function<std::vector<std::uint32_t>(Device&)>;
 
 /// Device memory with numbers in it.
 struct Numbers {

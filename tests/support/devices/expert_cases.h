@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -11,8 +10,6 @@
 
 // Work with mixtures of experts, for which a device and the twins must return the same bits.
 namespace spectr::test {
-
-using WorkOnDevice = std::function<std::vector<std::uint32_t>(Device&)>;
 
 inline std::vector<WorkOnDevice> choosing_of_every_kind() {
   std::vector<WorkOnDevice> all;

@@ -26,7 +26,7 @@ namespace {
 }
 
 /// The event for which a thread waits.
-enum class Wait { nothing, warp, group, copies, ended };
+enum class Wait { nothing, warp, group, copies, predecessors, ended };
 
 struct Copy {
   u32 to;
@@ -105,9 +105,13 @@ class Group {
       fiber.exchanges = 0;
       fiber.copies.assign(1, {});
     }
+    if (how.exchange_memory) begin_early();
     while (!all(0, fibers.size(), Wait::ended)) {
-      if (!step()) fail("threads wait for one another: a barrier that not all of them reach");
+      if (step()) continue;
+      if (!is_early) fail("threads wait for one another: a barrier that not all of them reach");
+      end_early();
     }
+    if (is_early) end_early();
   }
 
   /// Suspends this thread until the event for which it waits occurs.
@@ -158,9 +162,22 @@ class Group {
   std::vector<Exchanged> exchanged;  // two per warp, used alternately
   std::map<u32, CopyBarrier> barriers;
   Place place{};
+  bool is_early = false;  // true while the predecessors of the kernel have not ended
 
  private:
   static void start();
+
+  void begin_early() {
+    how.exchange_memory();
+    is_early = true;
+  }
+  void end_early() {
+    how.exchange_memory();
+    is_early = false;
+    for (Fiber& fiber : fibers) {
+      if (fiber.wait == Wait::predecessors) fiber.wait = Wait::nothing;
+    }
+  }
 
   bool all(std::size_t begin, std::size_t end, Wait wait) const {
     return std::all_of(fibers.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -308,6 +325,10 @@ void await_copies(std::size_t pending) {
   for (; copies.size() > pending + 1; copies.pop_front()) {
     for (const Copy& copy : copies.front()) running->perform(copy);
   }
+}
+
+void await_predecessors() {
+  if (running->is_early) running->yield(Wait::predecessors);
 }
 
 void check_aligned(const void* p, std::size_t bytes) {

@@ -10,8 +10,10 @@
 // wait. The program ends if not all threads reach a barrier, if a copy is awaited with a different number
 // of bytes, or if an address is misaligned.
 //
-// It cannot detect: wrong assumptions about an instruction's semantics, races within a warp, and kernels that
-// read a predecessor's output before predecessors().
+// With `exchange_memory`, a group sees other memory until all of its threads wait for predecessors: what
+// kernels read too early is then not what their predecessors write.
+//
+// It cannot detect: wrong assumptions about an instruction's semantics, and races within a warp.
 
 #include <bit>
 #include <cmath>
@@ -39,6 +41,8 @@ struct Launch {
   int groups_x, groups_y, threads;
   int shared = 0;  ///< bytes of dynamic shared memory
   bool lazy = false;
+  /// Exchanges the memory for the one that a group sees before predecessors(), and back; optional.
+  std::function<void()> exchange_memory = {};
 };
 
 /// Runs `kernel` as every thread of every group. Not thread-safe.
@@ -69,6 +73,8 @@ void wait(u32 barrier, u32 parity);
 void copy_own(u32 to, const void* from, u32 bytes);
 void end_copies();
 void await_copies(std::size_t pending);
+
+void await_predecessors();
 
 /// Ends the program if the pointer is not aligned to `bytes`.
 void check_aligned(const void* p, std::size_t bytes);
@@ -215,7 +221,9 @@ void await_copies() {
   fibers::await_copies(pending);
 }
 inline void dependents() {}
-inline void predecessors() {}
+inline void predecessors() {
+  fibers::await_predecessors();
+}
 
 inline void multiply_bytes(int (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, int c) {
   const u32 mine[6] = {a[0], a[1], a[2], a[3], b0, b1};

@@ -16,37 +16,6 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): its names are th
 
 std::unique_ptr<MockState> state;  // NOLINT: the driver's functions have no other way to it
 
-void need(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "the CUDA driver was used wrongly: %s\n", what);
-  std::abort();
-}
-
-template <class Handle>
-Handle new_handle() {
-  void* const handle = std::malloc(1);  // NOLINT: a unique address
-  state->handles.insert(handle);
-  return static_cast<Handle>(handle);
-}
-template <class Handle>
-void check_handle(Handle handle) {
-  need(state->handles.contains(handle), "a stream, module or graph that there is not");
-}
-template <class Handle>
-void drop_handle(Handle handle) {
-  need(state->handles.erase(handle) == 1, "a stream, module or graph is destroyed that there is not");
-  std::free(handle);  // NOLINT
-}
-
-/// Returns the memory at an address in an allocation with at least `bytes` bytes after it.
-std::byte* place(CUdeviceptr at, std::size_t bytes) {
-  auto block = state->blocks.upper_bound(at);
-  need(block != state->blocks.begin(), "a place outside all memory");
-  --block;
-  need(at + bytes <= block->first + block->second.bytes, "a place beyond the memory that was given out");
-  return block->second.memory.get() + (at - block->first);
-}
-
 /// Returns the planned result of this call of a function.
 CUresult planned(const std::string& function) {
   const auto found = state->failing.extract(function);
@@ -59,6 +28,7 @@ int group_shared_bytes() {
 
 CUresult begin_work() {
   need(state->is_current, "no context is current");
+  state->finish_uploads();
   return state->is_lost ? lost : success;
 }
 
@@ -69,7 +39,9 @@ CUresult run(const MockWork& work) {
   }
   ++state->launched;
   state->milliseconds += state->settings.milliseconds(work.name, work.launch.groups_x);
-  fibers::launch(work.launch, [&] { work.kernel->run(work.parameters.data()); });
+  fibers::Launch launch = work.launch;
+  if (!state->beginning.empty()) launch.exchange_memory = [] { state->exchange_with_beginning(); };
+  fibers::launch(launch, [&] { work.kernel->run(work.parameters.data()); });
   return success;
 }
 
@@ -141,31 +113,46 @@ CUresult cuMemAlloc_v2(CUdeviceptr* at, std::size_t bytes) {
   return success;
 }
 CUresult cuMemFree_v2(CUdeviceptr at) {
+  state->finish_uploads();
   const auto block = state->blocks.find(at);
   need(block != state->blocks.end(), "memory is freed that nobody has");
   state->taken -= block->second.bytes;
   state->blocks.erase(block);
   return success;
 }
+CUresult cuMemAllocHost_v2(void** at, std::size_t bytes) {
+  need(state->is_current && bytes > 0, "memory of no bytes, or of no context");
+  if (const CUresult result = planned("cuMemAllocHost_v2"); result != success) return result;
+  *at = std::malloc(bytes);  // NOLINT
+  ++state->pinned_made;
+  state->pinned.emplace(*at, MockBlock{{static_cast<std::byte*>(*at), std::free}, bytes});
+  return success;
+}
+CUresult cuMemFreeHost(void* at) {
+  state->finish_uploads();
+  need(state->pinned.erase(at) == 1, "pinned memory is freed that nobody has");
+  return success;
+}
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
-  check_handle(stream);
+  state->check_handle(stream);
   need(state->captures == nullptr, "a copy while a graph is captured");
-  std::memcpy(place(to, bytes), from, bytes);
+  state->uploads.push_back({state->place(to, bytes), from, bytes});
+  if (!state->is_pinned(from)) state->finish_uploads();
   return success;
 }
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
-  check_handle(stream);
+  state->check_handle(stream);
   if (const CUresult result = planned("cuMemcpyDtoHAsync_v2"); result != success) return result;
-  std::memcpy(to, place(from, bytes), bytes);
+  std::memcpy(to, state->place(from, bytes), bytes);
   if (++state->downloads == state->settings.wrong_download) *static_cast<unsigned char*>(to) ^= 1;
   return success;
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
-  check_handle(stream);
-  std::memmove(place(to, bytes), place(from, bytes), bytes);
+  state->check_handle(stream);
+  std::memmove(state->place(to, bytes), state->place(from, bytes), bytes);
   return success;
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
@@ -176,16 +163,16 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
        "kernels that a GPU before Hopper does not know");
   need(state->settings.major >= 8 || !has("_by_threads("), "kernels that Turing does not know");
   need(state->captures == nullptr, "a module while a graph is captured");
-  *module = new_handle<CUmodule>();
+  *module = state->new_handle<CUmodule>();
   state->images[*module] = static_cast<const char*>(image);
   return success;
 }
 CUresult cuModuleUnload(CUmodule module) {
-  drop_handle(module);
+  state->drop_handle(module);
   return success;
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  check_handle(module);
+  state->check_handle(module);
   const auto kernel = state->kernels.find(name);
   need(kernel != state->kernels.end() && state->images.at(module).contains(entry_of(name)), name);
   *function = reinterpret_cast<CUfunction>(&state->functions.emplace_back(kernel->second));
@@ -205,69 +192,74 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   return success;
 }
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
-  *stream = new_handle<CUstream>();
+  *stream = state->new_handle<CUstream>();
   return success;
 }
 CUresult cuStreamDestroy_v2(CUstream stream) {
-  drop_handle(stream);
+  state->drop_handle(stream);
   return success;
 }
 CUresult cuStreamSynchronize(CUstream stream) {
-  check_handle(stream);
+  state->check_handle(stream);
   need(state->captures == nullptr, "waiting while a graph is captured");
   return begin_work();
 }
 CUresult cuStreamBeginCapture_v2(CUstream stream, int) {
   if (const CUresult result = begin_work(); result != success) return result;
-  check_handle(stream);
+  state->check_handle(stream);
   need(state->captures == nullptr, "a graph within a graph");
   state->captured.clear();
   state->captures = &state->captured;
   return success;
 }
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  check_handle(stream);
+  state->check_handle(stream);
   need(state->captures != nullptr, "the end of a graph that was not begun");
   state->captures = nullptr;
-  *graph = new_handle<CUgraph>();
+  *graph = state->new_handle<CUgraph>();
   state->graphs[*graph] = std::move(state->captured);
   return success;
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  check_handle(graph);
+  state->check_handle(graph);
   if (const CUresult result = planned("cuGraphInstantiateWithFlags"); result != success) return result;
   for (const MockWork& work : state->graphs.at(graph)) {
     need(work.launch.shared <= work.kernel->shared_bytes,
          "a graph with more shared memory than was asked for");
   }
-  *exec = new_handle<CUgraphExec>();
+  *exec = state->new_handle<CUgraphExec>();
   state->graphs[*exec] = state->graphs.at(graph);
   return success;
 }
 CUresult cuGraphDestroy(CUgraph graph) {
   state->graphs.erase(graph);
-  drop_handle(graph);
+  state->drop_handle(graph);
   return success;
 }
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
   state->graphs.erase(exec);
-  drop_handle(exec);
+  state->drop_handle(exec);
   return success;
 }
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   if (const CUresult result = begin_work(); result != success) return result;
-  check_handle(exec);
-  check_handle(stream);
-  for (const MockWork& work : state->graphs.at(exec)) {
-    if (const CUresult result = run(work); result != success) return success;  // reported by the next wait
+  state->check_handle(exec);
+  state->check_handle(stream);
+  if (state->settings.early) {
+    for (const auto& [at, block] : state->blocks)
+      state->beginning[at].assign(block.memory.get(), block.memory.get() + block.bytes);
   }
+  for (const MockWork& work : state->graphs.at(exec)) {
+    if (run(work) != success) break;  // reported by the next wait
+  }
+  state->beginning.clear();
   return success;
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
   if (const CUresult result = begin_work(); result != success) return result;
   auto* const kernel = reinterpret_cast<MockKernel*>(function);
-  check_handle(config->stream);
+  state->check_handle(config->stream);
   if (const CUresult result = planned("cuLaunchKernelEx"); result != success) return result;
   need(extra == nullptr && config->grid_x > 0 && config->grid_y > 0 && config->grid_z == 1,
        "a grid without groups");
@@ -294,12 +286,12 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   return success;
 }
 CUresult cuEventCreate(CUevent* event, unsigned) {
-  *event = new_handle<CUevent>();
+  *event = state->new_handle<CUevent>();
   return success;
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  check_handle(event);
-  check_handle(stream);
+  state->check_handle(event);
+  state->check_handle(stream);
   state->events[event] = state->milliseconds;
   return success;
 }
@@ -308,7 +300,7 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
   return success;
 }
 CUresult cuEventDestroy_v2(CUevent event) {
-  drop_handle(event);
+  state->drop_handle(event);
   return success;
 }
 CUresult cuGetErrorString(CUresult result, const char** text) {
@@ -325,7 +317,7 @@ MockCuda::MockCuda(const Settings& settings) {
 }
 
 MockCuda::~MockCuda() {
-  need(state->blocks.empty() && state->handles.empty() && state->contexts == 0,
+  need(state->blocks.empty() && state->pinned.empty() && state->handles.empty() && state->contexts == 0,
        "something was not given back");
   state.reset();
 }
@@ -336,42 +328,9 @@ std::string MockCuda::image(std::string_view name) {
 }
 
 const Driver& MockCuda::driver() const {
-  static const Driver driver = {cuInit,
-                                cuDriverGetVersion,
-                                cuDeviceGetCount,
-                                cuDeviceGet,
-                                cuDeviceGetName,
-                                cuDeviceTotalMem_v2,
-                                cuDeviceGetAttribute,
-                                cuDevicePrimaryCtxRetain,
-                                cuDevicePrimaryCtxRelease_v2,
-                                cuCtxSetCurrent,
-                                cuMemGetInfo_v2,
-                                cuMemAlloc_v2,
-                                cuMemFree_v2,
-                                cuMemcpyHtoDAsync_v2,
-                                cuMemcpyDtoHAsync_v2,
-                                cuMemcpyDtoDAsync_v2,
-                                cuModuleLoadData,
-                                cuModuleUnload,
-                                cuModuleGetFunction,
-                                cuFuncGetAttribute,
-                                cuFuncSetAttribute,
-                                cuStreamCreate,
-                                cuStreamDestroy_v2,
-                                cuStreamSynchronize,
-                                cuStreamBeginCapture_v2,
-                                cuStreamEndCapture,
-                                cuGraphInstantiateWithFlags,
-                                cuGraphDestroy,
-                                cuGraphExecDestroy,
-                                cuGraphLaunch,
-                                cuLaunchKernelEx,
-                                cuEventCreate,
-                                cuEventRecord,
-                                cuEventElapsedTime,
-                                cuEventDestroy_v2,
-                                cuGetErrorString};
+#define SPECTR_ADDRESS(name, ...) .name = name,
+  static const Driver driver = {SPECTR_CUDA_FUNCTIONS(SPECTR_ADDRESS)};
+#undef SPECTR_ADDRESS
   return driver;
 }
 
@@ -381,6 +340,10 @@ int MockCuda::launched() const {
 
 int MockCuda::contexts_made() const {
   return state->contexts_made;
+}
+
+int MockCuda::pinned_made() const {
+  return state->pinned_made;
 }
 
 void MockCuda::fail_next(const std::string& function, CUresult result) {

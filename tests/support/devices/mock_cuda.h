@@ -24,7 +24,9 @@ class MockCuda {
     int processors = 4;
     int shared_bytes = 228 << 10;  ///< per processor
     bool lazy = false;             ///< see fibers.h
-    int wrong_download = 0;        ///< if > 0, the number of the download that has a wrong bit
+    /// True: before predecessors(), the kernels of a graph see the memory of its beginning.
+    bool early = false;
+    int wrong_download = 0;  ///< if > 0, the number of the download that has a wrong bit
     /// Returns the time that events report for a kernel of `groups` groups.
     std::function<double(const std::string& kernel, int groups)> milliseconds = [](const std::string&, int) {
       return 1.0;
@@ -43,10 +45,12 @@ class MockCuda {
   /// Loses the device at the n-th kernel from now on.
   void lose_at(int kernels);
   /// Makes the next call of a driver function fail: cuModuleLoadData, cuLaunchKernelEx,
-  /// cuGraphInstantiateWithFlags or cuMemcpyDtoHAsync_v2.
+  /// cuGraphInstantiateWithFlags, cuMemAllocHost_v2 or cuMemcpyDtoHAsync_v2.
   void fail_next(const std::string& function, cuda::CUresult result);
   /// Returns how often a context was created on a device.
   int contexts_made() const;
+  /// Returns how often pinned memory was allocated.
+  int pinned_made() const;
 };
 
 }  // namespace spectr::test

@@ -5,9 +5,11 @@
 
 namespace spectr::cuda {
 
-#define SPECTR_KERNEL(name, Parameters, threads, ...)                                       \
-  extern "C" __global__ void __launch_bounds__(threads) spectr_##name(const Parameters p) { \
-    __VA_ARGS__;                                                                            \
+// Plans of products count on two thread blocks of up to 256 threads per SM, which limits their registers.
+#define SPECTR_KERNEL(name, Parameters, threads, ...)                               \
+  extern "C" __global__ void __launch_bounds__((threads), (threads) <= 256 ? 2 : 1) \
+      spectr_##name(const Parameters p) {                                           \
+    __VA_ARGS__;                                                                    \
   }
 #if defined(SPECTR_FORMAT)
 SPECTR_SHAPES(SPECTR_PRODUCT_KERNEL, SPECTR_PRODUCT, SPECTR_FORMAT)

@@ -55,7 +55,6 @@ struct Product {
   int slabs;               ///< of 64 rows of x; more than 1 only if x is streamed
   long slab;               ///< slab stride in bytes, of x, its scales, and its sums
   int ring;                ///< slots per lane, unless x is streamed
-  bool late;               ///< true: the next kernel may start only after the last weights were requested
 };
 
 /// A quantized matrix in the layout of weight_panels.h.

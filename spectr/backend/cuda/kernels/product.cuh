@@ -56,9 +56,8 @@ class ProductKernel {
     if (fetches) {
       for (int q = 0; q < p_.ring && q < count; ++q) fetch(q);
     }
-    if (!p_.late) dependents();
+    dependents();
     predecessors();
-    if (p_.late && count <= p_.ring) dependents();
     if (count == 0) return;  // the first warp has none only if no warp has any
     if (thread() == 0) fetch_x();
     wait(base_ + memory_.x_barrier_at(), 0);
@@ -75,7 +74,6 @@ class ProductKernel {
       if (fetches && q + p_.ring < count) {
         if (sharers > 1) wait(empty, parity);
         fetch(q + p_.ring);
-        if (p_.late && q + p_.ring + 1 >= count) dependents();
       }
       finish(q, sums, unfinished);
     }

@@ -33,7 +33,7 @@ class StreamedExpertsKernel {
         slots[i] = load(p.lists.slots + group.begin + first + i);
       group_barrier();
       sums.run(
-          place, [] {}, [&](int slot, int b, int n) { copy_x(p, sums, slots, count, slot, b, n); }, [] {},
+          place, [] {}, [&](int slot, int b, int n) { copy_x(p, sums, slots, count, slot, b, n); },
           [&](int x, int row, float sum) {
             const int of_w = panel * 16 + row;
             if (x < count && of_w < p.rows) row_of(p.y, slots[x])[of_w] = sum;

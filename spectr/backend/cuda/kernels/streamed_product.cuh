@@ -76,12 +76,11 @@ class StreamedSums {
   }
 
   /// Computes all sums. Calls before_x() between the first copies of weights and those of x; copy_x(slot,
-  /// block, n) to start copies of n blocks of x to place_of_x(); after_last() once the last copies have
-  /// started; and store(row of x, row of the panel, sum) at the end. Several runs need a group barrier in
-  /// between, and copies by threads.
-  template <class BeforeX, class CopyX, class AfterLast, class Store>
+  /// block, n) to start copies of n blocks of x to place_of_x(); and store(row of x, row of the panel, sum)
+  /// at the end. Several runs need a group barrier in between, and copies by threads.
+  template <class BeforeX, class CopyX, class Store>
   SPECTR_DEVICE void run(const PanelPlace& panel, const BeforeX& before_x, const CopyX& copy_x,
-                         const AfterLast& after_last, const Store& store) const {
+                         const Store& store) const {
     const int ahead = count_ < ring - 1 ? count_ : ring - 1;
     const auto fetch_x = [&](int q) { copy_x(q % ring, first_block(q), present(first_block(q))); };
     for (int q = 0; q < ahead; ++q) fetch_weights(panel, q);
@@ -90,7 +89,6 @@ class StreamedSums {
       if (q < ahead) fetch_x(q);
       if constexpr (!in_bulk) end_copies();
     }
-    if (ahead == count_) after_last();
 
     float pending[levels][tiles][4] = {};  // left operands of pending pairs of the tree
     float acc[at_once][tiles][4] = {};
@@ -103,7 +101,6 @@ class StreamedSums {
         if (next < count_) {
           fetch_weights(panel, next);
           fetch_x(next);
-          if (next + 1 == count_) after_last();
         }
         if constexpr (!in_bulk) end_copies();
         if (!panel.is_there) continue;
@@ -257,13 +254,10 @@ class StreamedProductKernel {
     sums_.run(
         panel_place<Format>(panel_ < p_.panels, w_.codes, w_.scales, w_.factors, block),
         [&] {
-          if (!p_.late) dependents();
+          dependents();
           predecessors();
         },
         [&](int slot, int b, int n) { copy_x(slot, b, n); },
-        [&] {
-          if (p_.late) dependents();
-        },
         [&](int x, int row, float sum) {
           const int of_x = slab_ * 64 + x, of_w = (panel_ - w_.first) * 16 + row;
           if (of_x < p_.n && of_w < w_.rows)
