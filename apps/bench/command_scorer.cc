@@ -70,7 +70,7 @@ Scorer command_scorer(std::string command) {
     if (std::fwrite(lines.data(), 1, lines.size(), in.get()) != lines.size() || std::fflush(in.get()) != 0)
       return fails(std::strerror(errno));
     std::rewind(in.get());
-    const auto status = run_process({"sh", "-c", command}, {.input = in.get(), .output = out.get()});
+    const auto status = run_process({"/bin/sh", "-c", command}, {.input = in.get(), .output = out.get()});
     if (!status) return fails(status.error().message());
     if (*status != 0) return fails(fmt::format("exit status {}", *status));
     auto numbers = numbers_of(contents_of(out.get()));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <ctime>
@@ -108,6 +109,7 @@ TEST_F(Os, LocksAreWaitedFor) {
     return is_released.load();
   });
   begun.get_future().wait();
+  EXPECT_EQ(waiter.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
   is_released = true;
   holder.reset();
   EXPECT_TRUE(waiter.get());

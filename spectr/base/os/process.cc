@@ -39,7 +39,8 @@ Result<std::filesystem::path> program_path() {
 }
 
 std::error_code replace_process(std::vector<std::string> arguments) {
-  ::execvp(arguments.front().c_str(), pointers_to(arguments).data());
+  const std::vector<char*> pointers = pointers_to(arguments);  // outlives the read of errno
+  ::execvp(arguments.front().c_str(), pointers.data());
   return system_error(errno);
 }
 
