@@ -236,8 +236,10 @@ TEST(CudaDevice, KeepsPinnedMemoryForPassesAndAnswers) {
     std::ignore = logits.values();
   };
   score_and_ask();
+  EXPECT_EQ(mock.pinned_made(), 4) << "the data of a pass, and three kinds of answers";
+  score_and_ask();  // while the session still has the logits of the first pass
   const int made = mock.pinned_made();
-  EXPECT_EQ(made, 4) << "the data of a pass, and three kinds of answers";
+  EXPECT_EQ(made, 7) << "the answers of a second pass";
   for (int i = 0; i < 5; ++i) score_and_ask();
   EXPECT_EQ(mock.pinned_made(), made);
 }
