@@ -170,6 +170,9 @@ TEST(DeviceMemory, InPiecesIsTakenByKeysAndValuesThroughTheHost) {
       << "old and new pools do not fit together into more than 3/5 of it";
   EXPECT_TRUE(blocks.state());
   EXPECT_GT(device.info().free_bytes, withheld / 2) << "the device reports memory that it does not give";
+  const std::size_t moved = blocks.times_moved();
+  EXPECT_THROW(blocks.grow(cache, slot), std::bad_alloc);
+  EXPECT_EQ(blocks.times_moved(), moved) << "the pool is copied again, although no more memory is free";
 }
 
 TEST(DeviceMemory, WithoutABlockForTheFirstSequenceIsNoLastingError) {

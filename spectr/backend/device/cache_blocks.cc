@@ -89,16 +89,22 @@ void CacheBlocks::grow(CacheId cache, std::int32_t slot) {
 }
 
 /// Grows the pool by half of its size, at least by four blocks; by half of the free memory if that is less,
-/// so that few growths use what is left.
+/// so that few growths use what is left. Fails at once while there is no more free memory than at a growth
+/// that got none of it, because replace_pool() copies the whole pool.
 void CacheBlocks::add_blocks() {
   const std::size_t unit = std::max<std::size_t>(block_bytes_, 1), room = device_.info().free_bytes / unit,
                     most = device_.largest_piece() / unit;
   const bool is_lost = blocks_ > 0 && pool_ == nullptr;  // see replace_pool()
-  if (is_lost || room == 0 || most <= blocks_) throw std::bad_alloc();
+  if (is_lost || room <= useless_room_ || most <= blocks_) throw std::bad_alloc();
   std::size_t more = std::min(std::max<std::size_t>(blocks_ / 2, 4), most - blocks_);
   free_.reserve(blocks_ + more);
-  if (blocks_ + more > room || !extend_pool(more))
+  if (blocks_ + more > room || !extend_pool(more)) {
     more = replace_pool(std::min(more, std::max<std::size_t>(room / 2, 1)));
+    if (more == 0) {
+      if (blocks_ > 0) useless_room_ = room;
+      throw std::bad_alloc();
+    }
+  }
   for (std::size_t i = blocks_ + more; i > blocks_; --i) free_.push_back(static_cast<int>(i - 1));
   blocks_ += more;
 }
@@ -119,7 +125,7 @@ bool CacheBlocks::extend_pool(std::size_t more) {
 }
 
 /// Grows the pool by at most `more` blocks where both pools do not fit: the host keeps the contents while the
-/// old pool is freed. Returns the number of new blocks. Throws std::bad_alloc if there are none.
+/// old pool is freed. Returns the number of new blocks. Throws std::bad_alloc if there is no pool any more.
 std::size_t CacheBlocks::replace_pool(std::size_t more) {
   std::vector<std::byte> kept(blocks_ * block_bytes_);
   if (blocks_ > 0) note(device_.download(kept, {pool_.get()}));
@@ -140,7 +146,6 @@ std::size_t CacheBlocks::replace_pool(std::size_t more) {
     }
   }
   if (blocks_ > 0) note(device_.upload({pool_.get()}, kept));
-  if (more == 0) throw std::bad_alloc();
   return more;
 }
 

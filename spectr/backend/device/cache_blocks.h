@@ -69,6 +69,7 @@ class CacheBlocks {
   std::unique_ptr<DeviceMemory> lines_, pool_;
   std::vector<int> free_;  // free block ids
   std::size_t blocks_ = 0, times_moved_ = 0;
+  std::size_t useless_room_ = 0;  // free memory, in blocks, at the latest growth that got none of it
   std::vector<Cache> caches_;
   SlotMoves moves_;
   Result<void> state_;
