@@ -53,7 +53,8 @@ void describe(const Card& card, const Extent& extent, Report& report);
 void measure_copies(const Card& card, const Extent& extent, Report& report);
 /// The bits of products of every format, width and kernel shape.
 void compare_products(const Card& card, const Extent& extent, Report& report);
-/// The bits of all kernels but products.
+/// The bits of attention, norms, activations, questions about logits, short lists, products by head, mixtures
+/// of experts and recurrent layers.
 void compare_kernels(const Card& card, const Extent& extent, Report& report);
 /// The bits of whole passes of small models of all architectures.
 void compare_passes(const Card& card, const Extent& extent, Report& report);

@@ -1,5 +1,5 @@
-// Attention, norms, activations, questions about logits, products by head, mixtures of experts and recurrent
-// layers.
+// Attention, norms, activations, questions about logits, short lists, products by head, mixtures of experts
+// and recurrent layers.
 #include <bit>
 
 #include "tests/card/card.h"
