@@ -1,11 +1,12 @@
 // The end of a prompt is used to estimate acceptance, and is still read as usual.
+#include "spectr/decode/look.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "spectr/decode/look.h"
 #include "tests/support/real_model.h"
 #include "tests/support/tabular_pair.h"
 #include "tests/support/value_of.h"

@@ -1,8 +1,9 @@
 // Routing and replies, tested without a connection.
+#include "apps/server/routes.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/server/routes.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {

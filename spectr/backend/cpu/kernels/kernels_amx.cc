@@ -112,8 +112,8 @@ class PanelOfTwo {
     Lanes::Floats factor, start, min;
   };
 
-  /// If the weights end in the middle of a block of x whose halves are separate, the lines of the missing half
-  /// are zero; they multiply arbitrary memory: the headers, which are long enough.
+  /// If the weights end in the middle of a block of x whose halves are separate, the lines of the missing
+  /// half are zero; they multiply arbitrary memory: the headers, which are long enough.
   static_assert(!separate_halves(rows) || layout.blocks() > 1 ||
                 min_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return div_up(blocks_, blocks_per_step); }
