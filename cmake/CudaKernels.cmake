@@ -30,14 +30,15 @@ function(cuda_kernels target)
     return()
   endif()
   set(SPECTR_HAS_CUDA TRUE PARENT_SCOPE)
-  find_program(SPECTR_GZIP NAMES gzip REQUIRED)
+  pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
+  find_program(SPECTR_XZ NAMES xz REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cuh ${folder}/*.h)
   set(images "")
   set(listed "")
   function(cuda_image name)
     set(image ${PROJECT_BINARY_DIR}/cuda/${name}.ptx)
-    add_custom_command(OUTPUT ${image}.gz COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
-                       COMMAND ${SPECTR_GZIP} -9 -n -k -f ${image}
+    add_custom_command(OUTPUT ${image}.xz COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
+                       COMMAND ${SPECTR_XZ} -k -f ${image}
                        DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/head_layout.h
@@ -45,8 +46,8 @@ function(cuda_kernels target)
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/expert_group.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/weights/panel_format.h
                        COMMENT "Compiling ${name} for GPUs" VERBATIM)
-    set(images ${images} ${image}.gz PARENT_SCOPE)
-    set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}.gz\")\n" PARENT_SCOPE)
+    set(images ${images} ${image}.xz PARENT_SCOPE)
+    set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}.xz\")\n" PARENT_SCOPE)
   endfunction()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
   cuda_image(kernels ${hopper})
@@ -66,4 +67,5 @@ function(cuda_kernels target)
                               COMPILE_DEFINITIONS SPECTR_HAS_KERNELS OBJECT_DEPENDS "${images}")
   target_include_directories(${target} PRIVATE ${generated})
   target_sources(${target} PRIVATE ${images})
+  target_link_libraries(${target} PRIVATE PkgConfig::lzma)
 endfunction()

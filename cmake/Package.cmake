@@ -22,5 +22,5 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")  # docs/cpp.md, what is stable
 # GPUs, the laboratory's pictures, processes of a job, and static linking.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libvulkan1, gnuplot-nox, openmpi-bin, libfmt-dev, coinor-libclp-dev, libhwy-dev, \
-libpcre2-dev, libutf8proc-dev, zlib1g-dev")
+libpcre2-dev, libutf8proc-dev, liblzma-dev")
 include(CPack)

@@ -117,7 +117,7 @@ void Connection::head_read() {
 void Connection::begin_body() {
   state_ = State::body;
   arm(loop_.limits.body);
-  if (reader_->expects_continue() && input_.empty()) send(std::string(interim_response));
+  if (reader_->expects_continue() && input_.empty()) send(interim_response);
   use_input();
 }
 
@@ -249,7 +249,7 @@ void Connection::leave() {
   channel_->finish([self = shared_from_this()](std::error_code, std::size_t) { self->close(); });
 }
 
-void Connection::send(std::string bytes) {
+void Connection::send(std::string_view bytes) {
   unsent_ += bytes;
   if (writing_) return;
   if (unsent_.empty()) return written();
@@ -316,7 +316,7 @@ void Connection::poll_client() {
       if (peer == Peer::silent)
         probe_interval_ = std::min<Clock::duration>(2 * probe_interval_, loop_.limits.keepalive_interval);
       last_sent_ = now;
-      if (std::string bytes = encoder_->keepalive(); !bytes.empty()) send(std::move(bytes));
+      if (std::string bytes = encoder_->keepalive(); !bytes.empty()) send(bytes);
     }
   }
   if (state_ != State::answering) return;

@@ -69,7 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void leave();
 
   // Output.
-  void send(std::string bytes);
+  void send(std::string_view bytes);
   void write_some();
   void written();
 

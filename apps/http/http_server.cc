@@ -13,6 +13,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "apps/http/connection.h"
@@ -46,13 +47,13 @@ Result<void> listen_on(tcp::acceptor& acceptor, asio::io_context& context, const
   if (failed) return error(ErrorCode::io, "'{}' cannot be listened on: {}", options.host, failed.message());
   for (const auto& address : found) {
     Code ignored;
-    acceptor.close(ignored);
-    acceptor.open(address.endpoint().protocol(), failed);
+    std::ignore = acceptor.close(ignored);
+    std::ignore = acceptor.open(address.endpoint().protocol(), failed);
     if (failed) continue;
     // Not SO_REUSEPORT: with it, a second server could take the same port and half of the connections.
-    acceptor.set_option(tcp::acceptor::reuse_address(true), ignored);
-    acceptor.bind(address.endpoint(), failed);
-    if (!failed) acceptor.listen(backlog, failed);
+    std::ignore = acceptor.set_option(tcp::acceptor::reuse_address(true), ignored);
+    std::ignore = acceptor.bind(address.endpoint(), failed);
+    if (!failed) std::ignore = acceptor.listen(backlog, failed);
     if (!failed) return {};
   }
   return error(ErrorCode::io, "{}:{} cannot be listened on: {}", options.host, options.port,
@@ -96,7 +97,7 @@ class HttpServer::Impl {
     loop_.mailbox->post([this] {
       loop_.finishing = true;
       Code ignored;
-      acceptor_.close(ignored);
+      std::ignore = acceptor_.close(ignored);
       for_each_connection(&Connection::finish);
     });
     {
@@ -119,7 +120,7 @@ class HttpServer::Impl {
         loop_.context.run();
         return;
       } catch (const std::exception&) {
-        // Out of memory for one connection; the others continue.
+        continue;  // out of memory for one connection; the others continue
       }
     }
   }
@@ -130,7 +131,7 @@ class HttpServer::Impl {
         try {
           take(std::move(socket));
         } catch (const std::exception&) {
-          // Out of memory for this connection.
+          make_room();  // out of memory for this connection
         }
       } else if (code == asio::error::operation_aborted || code == asio::error::bad_descriptor ||
                  code == asio::error::invalid_argument || code == asio::error::not_socket) {
@@ -151,7 +152,7 @@ class HttpServer::Impl {
     if (connections_.size() >= max_connections_) make_room();
     if (connections_.size() >= max_connections_) return;  // all connections are busy
     Code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
+    std::ignore = socket.set_option(tcp::no_delay(true), ignored);
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     auto channel = tls_ ? tls_->channel(std::move(socket)) : tcp_channel(std::move(socket));
     const auto connection = std::make_shared<Connection>(std::move(channel), loop_);

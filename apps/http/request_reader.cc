@@ -146,7 +146,8 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
   // The authority of a target overrides the Host field (RFC 9112, section 3.2.2).
   if (target->authority) request.headers.set("Host", *target->authority);
   const std::string_view length = request.headers.get("Content-Length");
-  if (request.headers.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
+  if (request.headers.count("Content-Length") > 1 ||
+      length.find_first_not_of("0123456789") != std::string_view::npos)
     return fail(400, "the Content-Length must be one number");
   const bool encoded = request.headers.has("Transfer-Encoding");
   if (encoded && (http10() || !same_name(request.headers.get("Transfer-Encoding"), "chunked")))

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <tuple>
 
 #include "apps/http/socket_channel.h"
 
@@ -19,7 +20,7 @@ class TcpChannel final : public SocketChannel<boost::asio::ip::tcp::socket> {
   }
   void finish(Done done) override {
     boost::system::error_code ignored;
-    socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
+    std::ignore = socket().shutdown(boost::asio::socket_base::shutdown_send, ignored);
     drain(max_unwanted, std::move(done));
   }
 

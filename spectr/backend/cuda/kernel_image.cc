@@ -22,11 +22,11 @@ int driver_version_for(std::string_view image) {
 }  // namespace spectr::cuda
 
 #if defined(SPECTR_HAS_KERNELS)
-#include <zlib.h>
+#include <lzma.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 
 #include "spectr/base/check.h"
 
@@ -41,21 +41,23 @@ int driver_version_for(std::string_view image) {
 namespace spectr::cuda {
 namespace {
 
-/// Decompresses a gzip file, whose last four bytes are the decompressed size.
-std::string inflated(const std::byte* begin, const std::byte* end) {
-  std::uint32_t bytes = 0;
-  std::memcpy(&bytes, end - sizeof bytes, sizeof bytes);
-  std::string text(bytes, '\0');
-  z_stream stream = {};
-  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(begin));  // NOLINT: it only reads
-  stream.avail_in = static_cast<uInt>(end - begin);
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = bytes;
-  constexpr int of_gzip = 16 + MAX_WBITS;
-  SPECTR_CHECK(inflateInit2(&stream, of_gzip) == Z_OK);
-  const int result = inflate(&stream, Z_FINISH);
-  inflateEnd(&stream);
-  SPECTR_CHECK(result == Z_STREAM_END);
+/// Decompresses an xz file of one stream, whose index holds the decompressed size.
+std::string decompressed(const std::byte* begin, const std::byte* end) {
+  const auto* const file = reinterpret_cast<const std::uint8_t*>(begin);
+  const auto bytes = static_cast<std::size_t>(end - begin);
+  const std::size_t footer_at = bytes - LZMA_STREAM_HEADER_SIZE;
+  lzma_stream_flags footer;
+  SPECTR_CHECK(lzma_stream_footer_decode(&footer, file + footer_at) == LZMA_OK);
+  std::uint64_t max_memory = std::numeric_limits<std::uint64_t>::max();
+  std::size_t index_at = footer_at - static_cast<std::size_t>(footer.backward_size);
+  lzma_index* index = nullptr;
+  SPECTR_CHECK(lzma_index_buffer_decode(&index, &max_memory, nullptr, file, &index_at, footer_at) == LZMA_OK);
+  std::string text(static_cast<std::size_t>(lzma_index_uncompressed_size(index)), '\0');
+  lzma_index_end(index, nullptr);
+  std::size_t read = 0, written = 0;
+  SPECTR_CHECK(lzma_stream_buffer_decode(&max_memory, 0, nullptr, file, &read, bytes,
+                                         reinterpret_cast<std::uint8_t*>(text.data()), &written,
+                                         text.size()) == LZMA_OK);
   return text;
 }
 
@@ -67,7 +69,7 @@ bool has_kernel_images() {
 
 std::string kernel_image(std::string_view name) {
 #define SPECTR_IMAGE(image, file) \
-  if (name == #image) return inflated(spectr_image_##image, spectr_end_of_##image);
+  if (name == #image) return decompressed(spectr_image_##image, spectr_end_of_##image);
 #include "spectr/backend/cuda/images.inc"
 #undef SPECTR_IMAGE
   return {};

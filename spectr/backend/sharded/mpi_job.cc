@@ -18,6 +18,8 @@
 
 #include "spectr/backend/sharded/range.h"
 
+// NOLINTBEGIN(bugprone-casting-through-void,clang-analyzer-optin.mpi.MPI-Checker): MPI's macros cast, and
+// requests are waited for in another function
 namespace spectr {
 namespace {
 
@@ -377,6 +379,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds patience
 }
 
 }  // namespace spectr
+// NOLINTEND(bugprone-casting-through-void,clang-analyzer-optin.mpi.MPI-Checker)
 
 #else
 
