@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "spectr/backend/cpu/kernels/activations.h"
@@ -54,7 +55,7 @@ std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
 /// Measures the memory bandwidth, the upper bound for passes over weights.
 void read_memory(benchmark::State& state) {
   ThreadPool pool(threads);
-  for (auto _ : state) state.counters["bytes_per_second"] = memory_bytes_per_second(pool);
+  for ([[maybe_unused]] auto _ : state) state.counters["bytes_per_second"] = memory_bytes_per_second(pool);
 }
 
 /// Multiplies `n` rows of x by copies of a matrix that together exceed all caches.
@@ -71,7 +72,7 @@ void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t
   const std::vector<float> x = random_floats(n * shape.cols, 2);
   std::vector<float> y(n * shape.rows);
   std::size_t next = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const Product product[] = {{matrices[next++ % copies], {y.data(), n, shape.rows}}};
     matmul_at(level, product, {x.data(), n, shape.cols}, pool, scratch);
     benchmark::DoNotOptimize(y.data());
@@ -86,7 +87,7 @@ void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t
 void pack(benchmark::State& state, TensorType type, Shape shape) {
   ThreadPool pool(threads);
   const std::vector<std::byte> bytes = tensor_bytes(type, shape);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const Matrix matrix = Matrix::pack(type, shape.rows, shape.cols, bytes, pool);
     benchmark::DoNotOptimize(&matrix);
   }
@@ -130,7 +131,7 @@ void register_matrices() {
 void quantize_rows(benchmark::State& state, ActivationBlock block, std::size_t cols) {
   const std::vector<float> x = random_floats(8 * cols, 3);
   std::vector<std::uint8_t> out(ActivationBlock::count(cols) * block.bytes());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (int r = 0; r < 8; ++r) {
       quantize_row(std::span(x).subspan(static_cast<std::size_t>(r) * cols, cols), block, r, out.data());
     }
@@ -183,7 +184,7 @@ void attend_one_head(benchmark::State& state) {
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
   using Head = CachedHead<const T>;
   const auto table = test::block_table(std::as_bytes(std::span(kept)), Head::block_bytes(width));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     attend(queries, Head{table.data(), 0, width}, {0.125f}, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
@@ -204,7 +205,7 @@ void attend_latent_head(benchmark::State& state) {
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
   const auto table = test::block_table(std::as_bytes(std::span(kept)), slot_bytes<F16>(slot_block, width));
   const CachedValues<const F16> latent{{table.data(), 0, width, std::numeric_limits<std::size_t>::max()}};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     attend(queries, latent, value_width, {0.05f}, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
@@ -214,8 +215,8 @@ BENCHMARK(attend_latent_head)->ArgsProduct({{1, 8}, {512, 2048}});
 /// Registers compute(), which does not modify its input.
 template <class Compute>
 void register_vector(const std::string& name, std::size_t numbers, Compute compute) {
-  const auto run = [=](benchmark::State& state) mutable {
-    for (auto _ : state) {
+  const auto run = [compute = std::move(compute), numbers](benchmark::State& state) mutable {
+    for ([[maybe_unused]] auto _ : state) {
       compute();
       benchmark::ClobberMemory();
     }

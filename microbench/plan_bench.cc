@@ -14,7 +14,7 @@ namespace {
 
 void one_pass(benchmark::State& state) {
   const auto [p, q] = bench::language_laws(static_cast<std::size_t>(state.range(0)), 1);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     double sum = 0.0;
     for (std::size_t i = 0; i < p.size(); ++i) sum += std::min(p.probabilities()[i], q.probabilities()[i]);
     benchmark::DoNotOptimize(sum);
@@ -24,7 +24,7 @@ void one_pass(benchmark::State& state) {
 void build(benchmark::State& state, const PlanRule& rule) {
   const auto [p, q] = bench::language_laws(static_cast<std::size_t>(state.range(0)), 1);
   const std::size_t k = rule.max_drafts == 1 ? 1 : static_cast<std::size_t>(state.range(1));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     auto plan = rule.build({p, k}, q, {});
     if (!plan) {
       state.SkipWithError(plan.error().message.c_str());
@@ -45,7 +45,7 @@ void select(benchmark::State& state, const PlanRule& rule) {
   CounterRandom choices(1);
   std::vector<Token> drafts((*plan)->drafts());
   (*plan)->draw(drafts, choices);
-  for (auto _ : state) benchmark::DoNotOptimize((*plan)->select(drafts, choices));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize((*plan)->select(drafts, choices));
 }
 
 constexpr std::int64_t dense = 32'000, shortened = 40;

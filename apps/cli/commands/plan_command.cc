@@ -118,10 +118,10 @@ Answer sample(const PlanRule& rule, const JsonInput& line, const PlanSampleFlags
 }
 
 Json time_builds(const PlanRule& rule, const bench::Distributions& laws, const PlanTimeFlags& flags) {
-  const auto& [p, q] = laws;
-  const DraftDistributions drafts(p, static_cast<std::size_t>(flags.drafts));
-  Json reply = {{"plan", rule.name}, {"vocab", p.vocabulary()}, {"k", flags.drafts}, {"laws", flags.laws}};
-  const auto build = [&] { return rule.build(drafts, q, flags.options()); };
+  const DraftDistributions drafts(laws.p, static_cast<std::size_t>(flags.drafts));
+  Json reply = {
+      {"plan", rule.name}, {"vocab", laws.p.vocabulary()}, {"k", flags.drafts}, {"laws", flags.laws}};
+  const auto build = [&] { return rule.build(drafts, laws.q, flags.options()); };
   if (const auto plan = build(); !plan) {
     reply["error"] = plan.error().message;
     return reply;
