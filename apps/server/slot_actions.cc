@@ -35,9 +35,10 @@ std::filesystem::path file_of(const Service& service, const std::string& body, s
   const auto is_harmless = [](char c) {
     return c != '/' && c != '\\' && static_cast<unsigned char>(c) >= ' ';
   };
-  if (name.empty() || name.size() > 200 || name.starts_with('.') || !std::ranges::all_of(name, is_harmless))
+  if (name.empty() || name.size() > 200 || name.starts_with('.') || !std::ranges::all_of(name, is_harmless)) {
     throw ApiError::invalid(
         fmt::format("'filename' must be the name of a file without a path, got {}", quote(name)));
+  }
   return service.options().slot_files / name;
 }
 

@@ -18,8 +18,7 @@
 
 #include "spectr/backend/sharded/range.h"
 
-// NOLINTBEGIN(bugprone-casting-through-void,clang-analyzer-optin.mpi.MPI-Checker): MPI's macros cast, and
-// requests are waited for in another function
+// NOLINTBEGIN(bugprone-casting-through-void,*mpi.MPI-Checker): its macros cast; requests end in other calls
 namespace spectr {
 namespace {
 
@@ -379,7 +378,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds patience
 }
 
 }  // namespace spectr
-// NOLINTEND(bugprone-casting-through-void,clang-analyzer-optin.mpi.MPI-Checker)
+// NOLINTEND(bugprone-casting-through-void,*mpi.MPI-Checker)
 
 #else
 
