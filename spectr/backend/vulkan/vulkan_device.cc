@@ -69,9 +69,10 @@ Result<void> VulkanDevice::begin() {
     made = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   }
   const Gpu& gpu = device_->gpu();
-  if (made != VK_SUCCESS)
+  if (made != VK_SUCCESS) {
     return error(ErrorCode::unsupported, "{} ({}) cannot be used: {}", gpu.name, gpu.description,
                  text_of(made));
+  }
   return {};
 }
 
