@@ -210,9 +210,9 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   return models;
 }
 
-/// Adds the trained drafter's session, as the last one, if there is one and the method takes so many. The
-/// part of the prompt that it has read is kept as far as the target's session has it. The target records
-/// states for it only.
+/// Adds the trained drafter's session, as the last one, if there is one and the method takes another draft
+/// model. The part of the prompt that it has read is kept as far as the target's session has it. The target
+/// records states for it only.
 Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
   if (models_.trained == nullptr) return {};
   using Recorded = Features::Recorded;

@@ -348,8 +348,8 @@ CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::str
       ->transform(whole(1, 1L << 30));
   command
       .add_option("--seconds", flags->seconds,
-                  "no answer is begun after so many seconds of a method's answers; perplexity is that of the "
-                  "prompts which plain decoding finishes in this time")
+                  "a method begins no answer after this many seconds; perplexity is that of the prompts that "
+                  "plain decoding finishes in this time")
       ->transform(real());
   command
       .add_option("--warm-up", flags->warm_up,

@@ -127,7 +127,8 @@ void RankFlags::add(CLI::App& app) {
   app.add_flag("--shard", shard,
                "the processes that mpirun has started share the target model: each has a part of every layer")
       ->group(ranks_group);
-  app.add_option("--ranks", here, "so many ranks of this process share it, each with so many threads (-t)")
+  app.add_option("--ranks", here,
+                 "number of ranks in this process that share it, each with its own threads (-t)")
       ->transform(whole(1, 64))
       ->capture_default_str()
       ->group(ranks_group);

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): only glibc declares it
 
 namespace spectr {
 namespace {
