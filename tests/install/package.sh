@@ -1,6 +1,6 @@
 # Packs build $1 into folder $2. Checks that the Debian package has version $3, depends on the libraries that its
-# programs load, and holds exactly the files of installation $4; that its program runs; and that its manual page has
-# the program's commands.
+# programs load, and holds exactly the files of installation $4; that its program is at most 32 MiB large and runs; and
+# that its manual page has the program's commands.
 set -eu
 build=$1 work=$2 version=$3 installed=$4
 fail() {
@@ -30,6 +30,8 @@ grep -qE '^lib(/[^/]+)?/libspectr\.so$' "$work/packed" || fail "the package has 
 
 dpkg-deb -x "$package" "$work/root"
 program=$work/root/usr/bin/spectr
+size=$(stat -c %s "$program")
+[ "$size" -le $((32 << 20)) ] || fail "the program has $size bytes, more than 32 MiB"
 "$program" --version | grep -qF "$version" || fail "$("$program" --version)"
 "$program" generate -p "Once upon a time" -n 8 --json | grep -q '"generated":' || fail "generate prints no statistics"
 "$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]\{1,\}\)  .*/\1/p' | sort >"$work/commands"
