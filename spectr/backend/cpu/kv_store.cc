@@ -97,14 +97,15 @@ template <class Beside, class Once>
 void KvStore::with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const {
   const KvLayout::Layer& sizes = layout_.layers_[layer];
   const auto [group, start] = layout_.locations_[layer];
-  const auto& [table, ring] = blocks_[group];
+  const Blocks& blocks = blocks_[group];
   const std::size_t begin = start + head * layout_.head_bytes(sizes), dim = sizes.head_dim;
   if (sizes.value_dim > 0) {
     with_number(layout_.types_.keys,
-                [&]<class K>(K) { once(CachedValues<K>{{table.data(), begin, dim, ring}}); });
+                [&]<class K>(K) { once(CachedValues<K>{{blocks.table.data(), begin, dim, blocks.ring}}); });
   } else {
-    with_numbers(layout_.types_,
-                 [&]<class K, class V>(K, V) { beside(CachedHead<K, V>{table.data(), begin, dim, ring}); });
+    with_numbers(layout_.types_, [&]<class K, class V>(K, V) {
+      beside(CachedHead<K, V>{blocks.table.data(), begin, dim, blocks.ring});
+    });
   }
 }
 
