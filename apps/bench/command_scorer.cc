@@ -33,11 +33,6 @@ std::string lines_of(std::span<const Answered> all) {
   return lines;
 }
 
-/// Moves to the start of the file. Returns false if the system refuses.
-bool go_to_start(std::FILE* file) {
-  return std::fseek(file, 0, SEEK_SET) == 0;
-}
-
 std::string contents_of(std::FILE* file) {
   std::string text;
   std::array<char, 4096> part;
@@ -71,13 +66,11 @@ Scorer command_scorer(std::string command) {
     const File in(std::tmpfile()), out(std::tmpfile());
     if (!in || !out) return fails(std::strerror(errno));
     const std::string lines = lines_of(all);
-    if (std::fwrite(lines.data(), 1, lines.size(), in.get()) != lines.size() || std::fflush(in.get()) != 0 ||
-        !go_to_start(in.get()))
+    if (std::fwrite(lines.data(), 1, lines.size(), in.get()) != lines.size() || std::fflush(in.get()) != 0)
       return fails(std::strerror(errno));
     const auto status = run_process({"/bin/sh", "-c", command}, {.input = in.get(), .output = out.get()});
     if (!status) return fails(status.error().message());
     if (*status != 0) return fails(fmt::format("exit status {}", *status));
-    if (!go_to_start(out.get())) return fails(std::strerror(errno));
     auto numbers = numbers_of(contents_of(out.get()));
     if (!numbers) return fails(numbers.error().message);
     if (numbers->size() != all.size())

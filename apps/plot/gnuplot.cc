@@ -21,7 +21,6 @@ File temporary_file() {
 
 /// Returns the first line that is not blank.
 std::string first_line(std::FILE* file) {
-  std::rewind(file);
   std::array<char, 500> line{};
   while (std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr) {
     std::string text = line.data();
@@ -40,8 +39,6 @@ Result<void> run_gnuplot(std::string_view script) {
   if (std::fwrite(script.data(), 1, script.size(), in.get()) != script.size() || std::fflush(in.get()) != 0) {
     return error("gnuplot's script cannot be written: {}", std::strerror(errno));
   }
-  std::rewind(in.get());
-
   const auto status = run_process({"gnuplot"}, {.input = in.get(), .output = out.get(), .error = out.get()});
   if (!status && status.error() == std::errc::no_such_file_or_directory) {
     return error("gnuplot is not installed, so there is no picture: apt-get install gnuplot-nox");

@@ -24,6 +24,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   return pointers;
 }
 
+/// Writes what is buffered, if there is a file, and moves to its start. Returns errno, or 0 if that succeeds.
+int go_to_start(std::FILE* file) {
+  return file == nullptr || std::fseek(file, 0, SEEK_SET) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 int process_id() {
@@ -46,6 +51,7 @@ std::error_code replace_process(std::vector<std::string> arguments) {
 
 std::expected<int, std::error_code> run_process(std::vector<std::string> arguments,
                                                 const ProcessFiles& files) {
+  if (const int failed = go_to_start(files.input)) return std::unexpected(system_error(failed));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   const std::pair<std::FILE*, int> standard[] = {
@@ -61,6 +67,8 @@ std::expected<int, std::error_code> run_process(std::vector<std::string> argumen
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return std::unexpected(system_error(errno));
   }
+  for (std::FILE* written : {files.output, files.error})
+    if (const int failed = go_to_start(written)) return std::unexpected(system_error(failed));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
