@@ -39,30 +39,30 @@ std::string id_in(const std::string& received) {
 
 class Connections : public testing::Test {
  protected:
-  TestHandler handler;
-  MemoryClient client{handler};
+  TestHandler handler_;
+  MemoryClient client_{handler_};
 };
 
 TEST_F(Connections, AnswerOneRequestAfterTheOther) {
-  client.send(get("/a") + post("/b", "Content-Length: 3\r\n\r\nxyz") + "GET /c");
-  EXPECT_THAT(client.received(), HasSubstr("GET /a []"));
-  EXPECT_THAT(client.received(), EndsWith("POST /b [xyz]"));
-  EXPECT_THAT(client.received(), HasSubstr("Connection: keep-alive\r\n"));
-  EXPECT_THAT(client.received(), HasSubstr("X-Test: yes\r\n"));
-  client.send(" HTTP/1.1\r\nHost: localhost\r\nConnection: TE, Close\r\n\r\n");
-  EXPECT_THAT(client.received(), HasSubstr("GET /c []"));
-  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
-  EXPECT_TRUE(client.wire().finished);
-  EXPECT_TRUE(client.wire().closed);
-  EXPECT_EQ(handler.noted, std::vector<int>({200, 200, 200}));
+  client_.send(get("/a") + post("/b", "Content-Length: 3\r\n\r\nxyz") + "GET /c");
+  EXPECT_THAT(client_.received(), HasSubstr("GET /a []"));
+  EXPECT_THAT(client_.received(), EndsWith("POST /b [xyz]"));
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: keep-alive\r\n"));
+  EXPECT_THAT(client_.received(), HasSubstr("X-Test: yes\r\n"));
+  client_.send(" HTTP/1.1\r\nHost: localhost\r\nConnection: TE, Close\r\n\r\n");
+  EXPECT_THAT(client_.received(), HasSubstr("GET /c []"));
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_TRUE(client_.wire().finished);
+  EXPECT_TRUE(client_.wire().closed);
+  EXPECT_EQ(handler_.noted, std::vector<int>({200, 200, 200}));
 }
 
 TEST_F(Connections, ReturnARequestIdThatIsFitForALog) {
   const std::string ids[] = {"a", "0b1e-4F.7_x", "Root=1-67891233-abcdef", std::string(128, 'x')};
   for (const std::string& id : ids) {
-    client.send(get("/a", "X-Request-Id: " + id + "\r\n"));
-    EXPECT_EQ(id_in(client.received()), id);
-    EXPECT_EQ(handler.ids.back(), id);
+    client_.send(get("/a", "X-Request-Id: " + id + "\r\n"));
+    EXPECT_EQ(id_in(client_.received()), id);
+    EXPECT_EQ(handler_.ids.back(), id);
   }
 }
 
@@ -76,192 +76,192 @@ TEST_F(Connections, MakeARequestIdWhereThereIsNoneOrNoneThatIsFit) {
                                "X-Request-Id: " + std::string(129, 'x') + "\r\n",
                                "X-Request-Id: a\r\nX-Request-Id: b\r\n"};
   for (const std::string& fields : cases) {
-    client.send(get("/a", fields));
-    const std::string id = id_in(client.received());
+    client_.send(get("/a", fields));
+    const std::string id = id_in(client_.received());
     EXPECT_THAT(id, testing::MatchesRegex("[0-9a-f]{16}")) << fields;
-    EXPECT_EQ(handler.ids.back(), id);
+    EXPECT_EQ(handler_.ids.back(), id);
     EXPECT_TRUE(made.insert(id).second) << "each has its own";
   }
-  client.send("hello\r\n\r\n");
-  EXPECT_THAT(client.received(), HasSubstr("HTTP/1.1 400"));
-  EXPECT_TRUE(made.insert(id_in(client.received())).second) << "what is no request has one, too";
+  client_.send("hello\r\n\r\n");
+  EXPECT_THAT(client_.received(), HasSubstr("HTTP/1.1 400"));
+  EXPECT_TRUE(made.insert(id_in(client_.received())).second) << "what is no request has one, too";
 }
 
 TEST_F(Connections, TellTheHandlerWhatBecameOfAnAnswer) {
-  client.send(get("/stream"));
-  handler.script->complete = true;
-  handler.script->wake();
-  client.wait(20ms);
-  ASSERT_EQ(handler.exchanges.size(), 1u);
-  const Exchange& exchange = handler.exchanges[0];
+  client_.send(get("/stream"));
+  handler_.script->complete = true;
+  handler_.script->wake();
+  client_.wait(20ms);
+  ASSERT_EQ(handler_.exchanges.size(), 1u);
+  const Exchange& exchange = handler_.exchanges[0];
   EXPECT_TRUE(exchange.complete);
   EXPECT_GT(exchange.duration.count(), 0);
   EXPECT_GE(std::get<std::uint64_t>(exchange.notes.at("advanced")), 1u) << "what the reply noted last";
 }
 
 TEST_F(Connections, TellTheHandlerOfAnAnswerWhoseClientHasLeft) {
-  client.send(get("/stream"));
-  client.wire().peer = Peer::gone;
-  client.wait(300ms);
-  ASSERT_EQ(handler.exchanges.size(), 1u);
-  EXPECT_FALSE(handler.exchanges[0].complete);
-  EXPECT_EQ(handler.exchanges[0].status, 200);
+  client_.send(get("/stream"));
+  client_.wire().peer = Peer::gone;
+  client_.wait(300ms);
+  ASSERT_EQ(handler_.exchanges.size(), 1u);
+  EXPECT_FALSE(handler_.exchanges[0].complete);
+  EXPECT_EQ(handler_.exchanges[0].status, 200);
 
-  MemoryClient impatient(handler);
+  MemoryClient impatient(handler_);
   impatient.send(get("/late"));
   impatient.wire().peer = Peer::gone;
   impatient.wait(300ms);
-  ASSERT_EQ(handler.exchanges.size(), 2u);
-  EXPECT_FALSE(handler.exchanges[1].complete);
-  EXPECT_EQ(handler.exchanges[1].status, Exchange::client_left) << "it has not seen any";
+  ASSERT_EQ(handler_.exchanges.size(), 2u);
+  EXPECT_FALSE(handler_.exchanges[1].complete);
+  EXPECT_EQ(handler_.exchanges[1].status, Exchange::client_left) << "it has not seen any";
 }
 
 TEST_F(Connections, HandleBriefRequestsApart) {
-  client.send(get("/a"));
-  EXPECT_EQ(client.brief(), 0);
-  client.send(get("/brief"));
-  EXPECT_EQ(client.brief(), 1);
+  client_.send(get("/a"));
+  EXPECT_EQ(client_.brief(), 0);
+  client_.send(get("/brief"));
+  EXPECT_EQ(client_.brief(), 1);
 }
 
 TEST_F(Connections, AnswerOnceMoreWhenTheServerDrains) {
-  client.send(get("/a"));
-  EXPECT_THAT(client.received(), HasSubstr("Connection: keep-alive\r\n"));
-  client.loop().draining = true;
-  EXPECT_FALSE(client.wire().closed);
-  client.send(get("/b") + get("/c"));
-  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
-  EXPECT_THAT(client.received(), EndsWith("GET /b []")) << "nothing is read behind it";
-  EXPECT_TRUE(client.wire().finished);
-  EXPECT_TRUE(client.wire().closed);
-  MemoryClient late(handler);
+  client_.send(get("/a"));
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: keep-alive\r\n"));
+  client_.loop().draining = true;
+  EXPECT_FALSE(client_.wire().closed);
+  client_.send(get("/b") + get("/c"));
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(client_.received(), EndsWith("GET /b []")) << "nothing is read behind it";
+  EXPECT_TRUE(client_.wire().finished);
+  EXPECT_TRUE(client_.wire().closed);
+  MemoryClient late(handler_);
   late.loop().draining = true;
   late.send(get("/d"));
   EXPECT_THAT(late.received(), EndsWith("GET /d []"));
 }
 
 TEST_F(Connections, AnswerThoughTheClientSendsNoMore) {
-  client.send(get("/late"));
-  client.wire().peer = Peer::silent;
-  client.end();
-  client.wait(200ms);
-  EXPECT_FALSE(handler.script->dropped);
-  EXPECT_EQ(client.received(), "") << "nor is it asked whether it is there so soon";
-  handler.script->complete = true;
-  handler.script->wake();
-  client.wait(50ms);
-  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(client.received(), EndsWith("\r\n\r\nlate"));
-  EXPECT_TRUE(client.wire().closed);
+  client_.send(get("/late"));
+  client_.wire().peer = Peer::silent;
+  client_.end();
+  client_.wait(200ms);
+  EXPECT_FALSE(handler_.script->dropped);
+  EXPECT_EQ(client_.received(), "") << "nor is it asked whether it is there so soon";
+  handler_.script->complete = true;
+  handler_.script->wake();
+  client_.wait(50ms);
+  EXPECT_THAT(client_.received(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(client_.received(), EndsWith("\r\n\r\nlate"));
+  EXPECT_TRUE(client_.wire().closed);
 }
 
 TEST_F(Connections, AskASilentClientWhetherItIsThere) {
-  client.send(get("/late"));
-  client.wire().peer = Peer::silent;
-  client.wait(client.loop().limits.probe_delay + 300ms);
-  EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-  client.wire().peer = Peer::gone;  // the client has gone
-  client.wait(300ms);
-  EXPECT_TRUE(handler.script->dropped);
-  EXPECT_TRUE(client.wire().closed);
+  client_.send(get("/late"));
+  client_.wire().peer = Peer::silent;
+  client_.wait(client_.loop().limits.probe_delay + 300ms);
+  EXPECT_EQ(client_.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+  client_.wire().peer = Peer::gone;  // the client has gone
+  client_.wait(300ms);
+  EXPECT_TRUE(handler_.script->dropped);
+  EXPECT_TRUE(client_.wire().closed);
 }
 
 TEST_F(Connections, DropAReplyWhoseClientHasGone) {
-  client.send(get("/stream"));
-  EXPECT_THAT(client.received(), HasSubstr("Transfer-Encoding: chunked\r\n"));
-  client.wire().peer = Peer::gone;
-  client.wait(300ms);
-  EXPECT_TRUE(handler.script->dropped);
-  handler.script->wake();  // has no effect
-  client.wait(10ms);
+  client_.send(get("/stream"));
+  EXPECT_THAT(client_.received(), HasSubstr("Transfer-Encoding: chunked\r\n"));
+  client_.wire().peer = Peer::gone;
+  client_.wait(300ms);
+  EXPECT_TRUE(handler_.script->dropped);
+  handler_.script->wake();  // has no effect
+  client_.wait(10ms);
 }
 
 TEST_F(Connections, SendAStreamAsItIsSaid) {
-  client.send(get("/stream"));
-  handler.script->pieces = {"ab", "c"};
-  handler.script->wake();
-  client.wait(20ms);
-  EXPECT_THAT(client.received(), EndsWith("\r\n\r\n2\r\nab\r\n1\r\nc\r\n"));
-  handler.script->complete = true;
-  handler.script->wake();
-  client.wait(20ms);
-  EXPECT_THAT(client.received(), EndsWith("0\r\n\r\n"));
-  client.send(get("/next"));
-  EXPECT_THAT(client.received(), EndsWith("GET /next []"));
+  client_.send(get("/stream"));
+  handler_.script->pieces = {"ab", "c"};
+  handler_.script->wake();
+  client_.wait(20ms);
+  EXPECT_THAT(client_.received(), EndsWith("\r\n\r\n2\r\nab\r\n1\r\nc\r\n"));
+  handler_.script->complete = true;
+  handler_.script->wake();
+  client_.wait(20ms);
+  EXPECT_THAT(client_.received(), EndsWith("0\r\n\r\n"));
+  client_.send(get("/next"));
+  EXPECT_THAT(client_.received(), EndsWith("GET /next []"));
 }
 
 TEST_F(Connections, SendAStreamToAnOldClientAsItIs) {
-  handler.script->pieces = {"ab", "c"};
-  handler.script->complete = true;
-  client.send(get("/stream", "Connection: keep-alive\r\n", "1.0") + get("/next"));
-  EXPECT_THAT(client.received(), EndsWith("\r\n\r\nabc"));
-  EXPECT_THAT(client.received(), Not(HasSubstr("chunked")));
-  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
-  EXPECT_TRUE(client.wire().closed) << "that is its end";
+  handler_.script->pieces = {"ab", "c"};
+  handler_.script->complete = true;
+  client_.send(get("/stream", "Connection: keep-alive\r\n", "1.0") + get("/next"));
+  EXPECT_THAT(client_.received(), EndsWith("\r\n\r\nabc"));
+  EXPECT_THAT(client_.received(), Not(HasSubstr("chunked")));
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_TRUE(client_.wire().closed) << "that is its end";
 }
 
 TEST_F(Connections, HoldBackAStreamWhoseClientDoesNotRead) {
-  client.send(get("/stream"));
-  client.wire().most = 0;
-  handler.script->pieces = {"a"};
-  handler.script->wake();
-  client.wait(20ms);
-  const int before = handler.script->advanced;
-  handler.script->pieces = {"b"};
-  handler.script->wake();
-  client.wait(250ms);
-  EXPECT_EQ(handler.script->advanced, before) << "it is not asked for more";
+  client_.send(get("/stream"));
+  client_.wire().most = 0;
+  handler_.script->pieces = {"a"};
+  handler_.script->wake();
+  client_.wait(20ms);
+  const int before = handler_.script->advanced;
+  handler_.script->pieces = {"b"};
+  handler_.script->wake();
+  client_.wait(250ms);
+  EXPECT_EQ(handler_.script->advanced, before) << "it is not asked for more";
 }
 
 TEST_F(Connections, SendWhateverAClientTakesAtATime) {
-  client.wire().most = 1;
-  client.send(get("/a") + get("/b"));
-  EXPECT_EQ(answers(client.received()), 2u);
-  EXPECT_THAT(client.received(), EndsWith("GET /b []"));
+  client_.wire().most = 1;
+  client_.send(get("/a") + get("/b"));
+  EXPECT_EQ(answers(client_.received()), 2u);
+  EXPECT_THAT(client_.received(), EndsWith("GET /b []"));
 }
 
 TEST_F(Connections, TellOnlyTheHeadToWhoWantsNoMore) {
-  client.send("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_THAT(client.received(), HasSubstr("Content-Length: 10\r\n"));
-  EXPECT_THAT(client.received(), EndsWith("\r\n\r\n"));
+  client_.send("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(client_.received(), HasSubstr("Content-Length: 10\r\n"));
+  EXPECT_THAT(client_.received(), EndsWith("\r\n\r\n"));
 }
 
 TEST_F(Connections, RefuseABodyBeforeItComes) {
-  client.send(post("/refused", "Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"));
-  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 403"));
-  EXPECT_EQ(answers(client.received()), 1u);
-  EXPECT_TRUE(client.wire().closed);
+  client_.send(post("/refused", "Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"));
+  EXPECT_THAT(client_.received(), StartsWith("HTTP/1.1 403"));
+  EXPECT_EQ(answers(client_.received()), 1u);
+  EXPECT_TRUE(client_.wire().closed);
 }
 
 TEST_F(Connections, AskForABodyThatIsWanted) {
-  client.send(post("/a", "Content-Length: 2\r\nExpect: 100-Continue\r\n\r\n"));
-  EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-  client.send("xy");
-  EXPECT_THAT(client.received(), EndsWith("POST /a [xy]"));
+  client_.send(post("/a", "Content-Length: 2\r\nExpect: 100-Continue\r\n\r\n"));
+  EXPECT_EQ(client_.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+  client_.send("xy");
+  EXPECT_THAT(client_.received(), EndsWith("POST /a [xy]"));
 }
 
 TEST_F(Connections, ReadNothingBehindABodyThatNobodyWants) {
-  client.send(get("/a", "Content-Length: 40\r\n") + get("/smuggled"));
-  EXPECT_EQ(answers(client.received()), 1u);
-  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
+  client_.send(get("/a", "Content-Length: 40\r\n") + get("/smuggled"));
+  EXPECT_EQ(answers(client_.received()), 1u);
+  EXPECT_THAT(client_.received(), HasSubstr("Connection: close\r\n"));
 }
 
 TEST_F(Connections, AnswerWhatThrowsAndWhatIsNoRequest) {
-  client.send(get("/broken"));
-  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 500"));
-  client.send("hello\r\n\r\n");
-  EXPECT_THAT(client.received(), HasSubstr("HTTP/1.1 400"));
-  EXPECT_TRUE(client.wire().closed);
+  client_.send(get("/broken"));
+  EXPECT_THAT(client_.received(), StartsWith("HTTP/1.1 500"));
+  client_.send("hello\r\n\r\n");
+  EXPECT_THAT(client_.received(), HasSubstr("HTTP/1.1 400"));
+  EXPECT_TRUE(client_.wire().closed);
 }
 
 TEST_F(Connections, EndBehindTheirAnswerWhenTheServerStops) {
-  client.send(get("/late"));
-  client.connection()->finish();
-  EXPECT_FALSE(client.wire().closed);
-  handler.script->complete = true;
-  handler.script->wake();
-  client.wait(20ms);
-  EXPECT_THAT(client.received(), EndsWith("late"));
-  EXPECT_TRUE(client.wire().closed);
+  client_.send(get("/late"));
+  client_.connection()->finish();
+  EXPECT_FALSE(client_.wire().closed);
+  handler_.script->complete = true;
+  handler_.script->wake();
+  client_.wait(20ms);
+  EXPECT_THAT(client_.received(), EndsWith("late"));
+  EXPECT_TRUE(client_.wire().closed);
 }
 
 TEST(SlowClients, AreToldThatTheyAreAndLeft) {
