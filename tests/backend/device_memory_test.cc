@@ -132,6 +132,17 @@ TEST(DeviceMemory, TooSmallForACopyLeavesNoText) {
   EXPECT_EQ(here, alone(*model, text));
 }
 
+/// Grows a cache block by block until the device has no more memory, and returns how many slots it has then.
+std::int32_t grow_until_full(CacheBlocks& blocks, CacheId cache) {
+  for (std::int32_t slot = 0;; slot += 64) {
+    try {
+      blocks.grow(cache, slot);
+    } catch (const std::bad_alloc&) {
+      return slot;
+    }
+  }
+}
+
 TEST(DeviceMemory, IsTakenByKeysAndValuesInFewSteps) {
   const fs::path file = source_folder() / "tests/data/arch/llama-f32.gguf";
   const ModelSpec spec = read_model_spec(Gguf::open(file).value()).value();
@@ -139,15 +150,7 @@ TEST(DeviceMemory, IsTakenByKeysAndValuesInFewSteps) {
   CacheBlocks blocks(spec, {KvType::f16, KvType::f16}, device);
   const std::size_t free = device.info().free_bytes;
   const CacheId cache = blocks.open({.slots = 64, .kept = 64, .context = 64});
-  std::int32_t slot = 0;
-  bool is_full = false;
-  try {
-    for (;; slot += 64) blocks.grow(cache, slot);
-  } catch (const std::bad_alloc&) {
-    is_full = true;
-  }
-  EXPECT_TRUE(is_full);
-  const std::int32_t taken = slot / 64;
+  const std::int32_t taken = grow_until_full(blocks, cache) / 64;
   EXPECT_GT(taken, 100);
   EXPECT_LT(blocks.times_moved(), 30u) << "blocks: " << taken;
   EXPECT_GT(static_cast<std::size_t>(taken) * blocks.of(0).block_bytes, free - 2 * blocks.of(0).block_bytes);
@@ -161,11 +164,7 @@ TEST(DeviceMemory, InPiecesIsTakenByKeysAndValuesThroughTheHost) {
   CacheBlocks blocks(spec, {KvType::f16, KvType::f16}, device);
   device.withhold(withheld);
   const CacheId cache = blocks.open({.slots = 64, .kept = 64, .context = 64});
-  std::int32_t slot = 0;
-  try {
-    for (;; slot += 64) blocks.grow(cache, slot);
-  } catch (const std::bad_alloc&) {
-  }
+  const std::int32_t slot = grow_until_full(blocks, cache);
   EXPECT_GT(static_cast<std::size_t>(slot) / 64 * blocks.of(0).block_bytes, withheld / 10 * 9)
       << "old and new pools do not fit together into more than 3/5 of it";
   EXPECT_TRUE(blocks.state());
