@@ -183,7 +183,7 @@ Result<MarkedText> ChatTemplate::continued(std::vector<ChatMessage> messages,
   }
   const auto whole = run(messages, values, false);
   if (whole && whole->bytes().contains(mark)) {
-    const MarkedText prompt = before_mark(*whole, mark);
+    MarkedText prompt = before_mark(*whole, mark);
     if (!said.empty()) return without_open_thoughts(prompt, answer);
     // Thoughts that the template prints without their mark (Apriel 1.6) are put after the header of an
     // answer.

@@ -42,7 +42,7 @@ class TilesInUse {
 
 /// Stores the sums begun last for one of two panels to `out`, as lines of 16 ints.
 template <int panel>
-HWY_INLINE void store_tile(std::uint8_t* out) {
+HWY_INLINE void store_tile(std::uint8_t* out) {  // NOLINT(readability-non-const-parameter): assembly writes
   constexpr std::uint64_t step = 64;
   asm volatile("tilestored %%tmm%c[sums], (%[out],%[step],1)"
                :
