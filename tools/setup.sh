@@ -241,6 +241,7 @@ long_under_sanitizers() {
     'CudaCalls.*ForProductsOfEvery*' 'CudaCalls.*ForAttentionOfEvery*' 'CudaProduct.StreamsRowsWith*' \
     'CudaProduct.GivesTheSameBits*' 'CudaAttention.GivesTheBits*' 'CudaPass.*BeforeHopper' 'CudaPass.OfEmbeddings*' \
     'CudaExperts.*BeforeHopper' 'Shapes/RecurrentKernels.*/4HeadsOf*' 'DeviceMemory.ThatEnds*' \
+    'CudaDevice.KeepsPinnedMemory*' 'CudaProduct.*AtEveryWidth' 'DeviceShortlist.SpoilsNoText*' \
     'TrainedDrafters.GoOnFrom*' 'TrainedDrafters.GiveThePlainText*' 'ConstrainedCalls.FitTheSchemas*' 'ConstrainedCalls.OfStrict*' \
     'ConstrainedCalls.TakeStrings*' 'ConstrainedCalls.AreMessages*' 'ConstrainedDrafts.*' 'Grammars.AreKeptByEvery*' 'Grammars.AllowExactly*'
   for model in gptoss gemma4 deepseek2 qwen3 lfm2 mistral3 olmo2 phi3; do
