@@ -59,10 +59,10 @@ std::expected<int, std::error_code> run_process(std::vector<std::string> argumen
   for (const auto& [file, number] : standard)
     if (file != nullptr) posix_spawn_file_actions_adddup2(&actions, fileno(file), number);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
-                                  pointers_to(arguments).data(), environ);
+  const int spawned = posix_spawnp(&child, arguments.front().c_str(), &actions, nullptr,
+                                   pointers_to(arguments).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return std::unexpected(system_error(failed));
+  if (spawned != 0) return std::unexpected(system_error(spawned));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return std::unexpected(system_error(errno));
