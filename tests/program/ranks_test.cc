@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -171,11 +172,16 @@ class Job : public testing::Test {
            arguments;
   }
   /// Runs mpirun. Ranks time out by themselves, and so does their job: one that has not ended
-  /// within two minutes hangs in Open MPI, whose own time limit also hangs if a rank has aborted.
-  /// In that case the job is restarted once.
+  /// within two minutes, or ten seconds after a rank has aborted, hangs in Open MPI, whose own time
+  /// limit also hangs then. In that case the job is restarted once.
   Outcome run(const Arguments& arguments) const {
     RunningProgram job(mpirun_, arguments);
-    if (comes_true([&] { return job.has_ended(); })) return job.wait();
+    int polls_after_abort = 0;
+    const auto ends_or_hangs = [&] {
+      if (!job.has_ended() && job.err().contains("MPI_ABORT was invoked")) ++polls_after_abort;
+      return job.has_ended() || polls_after_abort > 200;
+    };
+    if (comes_true(ends_or_hangs, std::chrono::milliseconds(50)) && job.has_ended()) return job.wait();
     std::cerr << "mpirun is started once more, after:\n" << job.err();
     job.send(SIGKILL);
     return run_program(mpirun_, arguments);
