@@ -4,9 +4,10 @@
 The target is a random Llama of the given shape, or with --experts one of Qwen3's shapes with experts, as
 wide as --ffn each; the experts of a layer are parts of one matrix, each a little further than the one before. The draft is its first layers with the same embedding and
 head: an early exit. `--branch` scales what every layer adds, so it sets how far the two laws are apart: 0
-makes them equal, larger values let the draft be accepted less often. Needs python3-numpy.
+makes them equal, larger values let the draft be accepted less often. `--eagle3` and `--dflash` also write random trained drafters
+for a target without experts: their drafts are useless, but cost what those of a trained one of this shape cost. Needs python3-numpy.
 
-    python3 microbench/make_pair.py target.gguf draft.gguf --type q8_0 --branch 0.15
+    python3 microbench/make_pair.py target.gguf draft.gguf --type q8_0 --branch 0.15 --eagle3 eagle3.gguf --dflash dflash.gguf
 """
 import argparse
 import struct
@@ -122,7 +123,13 @@ def main():
     a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0", "q4_k_m"), default="q8_0")
     a.add_argument("--branch", type=float, default=0.15, help="size of what a layer adds")
     a.add_argument("--sharp", type=float, default=5.0, help="standard deviation of the logits")
+    a.add_argument("--eagle3", metavar="FILE", help="also write an EAGLE-3 head, which shares the target's embedding and head")
+    a.add_argument("--dflash", metavar="FILE", help="also write a DFlash drafter, which shares them, too")
+    a.add_argument("--block-size", type=int, default=16, help="rows of a block of --dflash")
+    a.add_argument("--block-layers", type=int, default=2, help="layers of --dflash")
     o = a.parse_args()
+    if o.experts and (o.eagle3 or o.dflash):
+        a.error("--eagle3 and --dflash are written for targets without --experts")
     kind = {"f16": F16, "bf16": BF16, "q8_0": Q8_0, "q4_0": Q4_0, "q4_k_m": Q4_K}[o.type]
     random = np.random.default_rng(o.seed)
 
@@ -168,13 +175,13 @@ def main():
     pieces += [f"\u2581w{i}" for i in range(o.vocab - len(pieces))]
     kinds = [2, 3, 3] + [6] * 256 + [1] * (o.vocab - 259)
 
-    def fields(name, count):
+    def fields(name, count, arch=arch, more=()):
         own = [("context_length", U32, 2048), ("embedding_length", U32, o.dim), ("block_count", U32, count),
                ("feed_forward_length", U32, o.ffn), ("attention.head_count", U32, o.heads),
                ("attention.head_count_kv", U32, o.kv_heads), ("attention.key_length", U32, size),
                ("attention.value_length", U32, size), ("rope.dimension_count", U32, size),
                ("attention.layer_norm_rms_epsilon", FLOAT, 1e-5), ("rope.freq_base", FLOAT, 10000.0),
-               ("vocab_size", U32, o.vocab)]
+               ("vocab_size", U32, o.vocab), *more]
         if o.experts:
             own += [("expert_count", U32, o.experts), ("expert_used_count", U32, o.used),
                     ("expert_feed_forward_length", U32, o.ffn)]
@@ -191,6 +198,31 @@ def main():
     write(o.target, fields(f"random {shape}", o.layers), ends + sum(layers, []))
     write(o.draft, fields(f"first {o.draft_layers} of random {shape}", o.draft_layers),
           ends + sum(layers[:o.draft_layers], []))
+
+    taps = sorted({min(2, o.layers), o.layers // 2, max(o.layers - 3, 0)})
+    features = len(taps) * o.dim
+
+    def drafter_layer(i, inputs, extra):
+        matrices = {"attn_q": weights(q, inputs), "attn_k": weights(kv, inputs), "attn_v": weights(kv, inputs),
+                    "attn_output": weights(o.dim, q, o.branch), "ffn_gate": weights(o.ffn, o.dim),
+                    "ffn_up": weights(o.ffn, o.dim), "ffn_down": weights(o.dim, o.ffn, o.branch)}
+        norms = {"attn_norm": ones, "ffn_norm": ones, **extra}
+        return [(f"blk.{i}.{name}.weight", x, F32 if x.ndim == 1 else kind) for name, x in (norms | matrices).items()]
+
+    fusion = [("fc.weight", weights(o.dim, features), kind), ("output_norm.weight", ones, F32)]
+    target_layers = ("target_layers", ARRAY, (I32, taps))
+    if o.eagle3:
+        write(o.eagle3, fields(f"EAGLE-3 head of random {shape}", 1, "eagle3",
+                               [target_layers, ("target_hidden_size", U32, o.dim)]),
+              fusion + drafter_layer(0, 2 * o.dim, {"attn_norm_2": ones}))
+    if o.dflash:
+        head = np.ones(size, np.float32)
+        block = [layer for i in range(o.block_layers)
+                 for layer in drafter_layer(i, o.dim, {"attn_q_norm": head, "attn_k_norm": head})]
+        write(o.dflash, fields(f"DFlash drafter of random {shape}", o.block_layers, "dflash",
+                               [target_layers, ("block_size", U32, o.block_size), ("attention.causal", BOOL, 0)])
+              + [("tokenizer.ggml.mask_token_id", U32, 0)],
+              fusion + [("enc.output_norm.weight", ones, F32)] + block)
 
 
 if __name__ == "__main__":
