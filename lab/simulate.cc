@@ -30,23 +30,22 @@ namespace {
 /// A session that counts the nodes of the scored trees.
 class CountingSession final : public Session {
  public:
-  CountingSession(std::unique_ptr<Session> session, double& rows)
-      : session_(std::move(session)), rows_(rows) {}
+  CountingSession(Session& session, double& rows) : session_(session), rows_(rows) {}
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
     rows_ += static_cast<double>(tree.size());
-    return session_->score(text, tree);
+    return session_.score(text, tree);
   }
-  Logits logits(NodeId node) const override { return session_->logits(node); }
-  void keep(std::span<const NodeId> path) override { session_->keep(path); }
-  void rewind(std::size_t length) override { session_->rewind(length); }
-  std::string_view name() const override { return session_->name(); }
-  std::size_t length() const override { return session_->length(); }
-  std::size_t vocabulary() const override { return session_->vocabulary(); }
-  std::size_t context() const override { return session_->context(); }
+  Logits logits(NodeId node) const override { return session_.logits(node); }
+  void keep(std::span<const NodeId> path) override { session_.keep(path); }
+  void rewind(std::size_t length) override { session_.rewind(length); }
+  std::string_view name() const override { return session_.name(); }
+  std::size_t length() const override { return session_.length(); }
+  std::size_t vocabulary() const override { return session_.vocabulary(); }
+  std::size_t context() const override { return session_.context(); }
 
  private:
-  std::unique_ptr<Session> session_;
+  Session& session_;
   double& rows_;
 };
 
@@ -57,8 +56,8 @@ Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, Co
   const std::size_t T = pair.horizon();
   random.enter({.block = T, .purpose = Purpose::draft});  // no decoder has that many blocks
   const Token start[] = {static_cast<Token>(random.draw(std::vector<double>(pair.states(), 1.0)))};
-  models.target->rewind(0);
-  for (const auto& draft : models.drafts) draft->rewind(0);
+  models.target.rewind(0);
+  for (Session* draft : models.drafts) draft->rewind(0);
   SPECTR_TRY_VOID(generate(decoder, models, start, {.limit = T}, random, [&](const Block& block) {
     seen(block);
     return std::optional<std::size_t>();
@@ -74,7 +73,7 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
   const std::size_t T = pair.horizon();
   SPECTR_TRY(const MethodRule* rule, find_method(sequences == 1 ? "speculative" : "batch"));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.drafts = sequences, .length = T}));
-  Models models = pair.start(decoder.max_nodes(T));
+  OwnedModels models = pair.start(decoder.max_nodes(T));
   for (std::size_t run = 0; run < runs; ++run) {
     double rejections = 0.0;
     SPECTR_TRY_VOID(decode(decoder, models, pair, CounterRandom(seed, run), [&](const Block& block) {
@@ -90,9 +89,10 @@ Result<void> simulate_efficiency(const MarkovPair& pair, std::string_view method
                                  const std::function<void(const Efficiency&)>& counted) {
   SPECTR_TRY(const MethodRule* rule, find_method(method));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
-  Models models = pair.start(decoder.max_nodes(pair.horizon()));
+  const OwnedModels sessions = pair.start(decoder.max_nodes(pair.horizon()));
   double rows = 0.0;
-  models.target = std::make_unique<CountingSession>(std::move(models.target), rows);
+  CountingSession target(sessions.target, rows);
+  Models models{target, sessions.drafts, sessions.warp};
   for (std::size_t run = 0; run < runs; ++run) {
     double calls = 0.0;
     rows = 0.0;
@@ -111,7 +111,7 @@ Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, std::string_view met
 }
 
 Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, Decoder& decoder) {
-  Models models = pair.start(decoder.max_nodes(pair.horizon()));
+  OwnedModels models = pair.start(decoder.max_nodes(pair.horizon()));
   const EnumerationOptions how{.horizon = pair.horizon(), .ends = {}};
   EnumeratedDecoder out;
   const double share = 1.0 / static_cast<double>(pair.states());

@@ -57,14 +57,15 @@ class Generator {
     const std::size_t context = std::min(context_length, target.context());
     std::vector<const LanguageModel*> drafts;
     if (draft != nullptr) drafts.push_back(draft);
-    SPECTR_TRY(Models models, Models::start(target, drafts, warp, context, decoder.max_nodes(context)));
+    SPECTR_TRY(OwnedModels models,
+               OwnedModels::start(target, drafts, warp, context, decoder.max_nodes(context)));
     return Generator(std::move(decoder), std::move(models));
   }
 
   Result<std::vector<Token>> generate_text(std::span<const Token> prompt, const GenerateOptions& options,
                                            CounterRandom random) {
-    models_.target->rewind(0);
-    for (const auto& draft : models_.drafts) draft->rewind(0);
+    models_.target.rewind(0);
+    for (Session* draft : models_.drafts) draft->rewind(0);
     SPECTR_TRY(Generation text, generate(decoder_, models_, prompt, options, random));
     const auto tokens = static_cast<double>(text.tokens.size());
     tokens_ += tokens;
@@ -75,10 +76,10 @@ class Generator {
   double tokens_per_call() const { return tokens_ / calls_; }
 
  private:
-  Generator(Decoder decoder, Models models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
+  Generator(Decoder decoder, OwnedModels models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
 
   Decoder decoder_;
-  Models models_;
+  OwnedModels models_;
   double tokens_ = 0.0, calls_ = 0.0;
 };
 

@@ -115,8 +115,8 @@ Result<Found> enumerate(const Compared& what, const Pair& pair, std::size_t draf
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
   const LanguageModel* const draft = &pair.p;
   SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
-  SPECTR_TRY(Models models,
-             Models::start(pair.q, std::span(&draft, 1), warp, 0, decoder.max_nodes(length + 1)));
+  SPECTR_TRY(OwnedModels models,
+             OwnedModels::start(pair.q, std::span(&draft, 1), warp, 0, decoder.max_nodes(length + 1)));
   const Token start[] = {0};
   const EnumerationOptions whole{.horizon = length + 1, .markov = false};
   SPECTR_TRY(const double tokens, expected_block_tokens(decoder, models, start, whole));

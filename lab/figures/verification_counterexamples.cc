@@ -33,7 +33,8 @@ struct Found {
 Result<Found> enumerate(Decoder decoder, const PrefixPair& pair, std::size_t L) {
   const LanguageModel* const draft = &pair.p;
   SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
-  SPECTR_TRY(Models models, Models::start(pair.q, std::span(&draft, 1), warp, 0, decoder.max_nodes(L + 1)));
+  SPECTR_TRY(OwnedModels models,
+             OwnedModels::start(pair.q, std::span(&draft, 1), warp, 0, decoder.max_nodes(L + 1)));
   const Token start[] = {0};
   const EnumerationOptions block{.horizon = L + 1, .markov = false}, whole{.horizon = L, .markov = false};
   SPECTR_TRY(const double tokens, expected_block_tokens(decoder, models, start, block));

@@ -26,7 +26,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
                                                    .tau = options.tau,
                                                    .beams = options.beams,
                                                    .beam_mode = BeamMode::top}));
-  Models models = pair.start(decoder.max_nodes(T));
+  OwnedModels models = pair.start(decoder.max_nodes(T));
   BeamDrafts drafts(pair, options.beams, options.length);
   const LikeliestBlocks target(
       pair, [&](std::size_t n, std::size_t x) { return pair.q(n, x); }, std::min(T, options.length + 1));

@@ -28,7 +28,7 @@ class BeamDrafts {
  private:
   const MarkovPair& pair_;
   BeamDrafter drafter_;
-  Models models_;
+  OwnedModels models_;
   LikeliestBlocks likeliest_;
 };
 

@@ -18,11 +18,11 @@ std::vector<double> random_rows(std::size_t states, std::size_t horizon, std::mt
   return rows;
 }
 
-Models start_models(const TabularModel& target, std::span<const LanguageModel* const> drafts,
-                    std::size_t nodes) {
+OwnedModels start_models(const TabularModel& target, std::span<const LanguageModel* const> drafts,
+                         std::size_t nodes) {
   const auto warp = Warp::make(WarpOptions::none());
   SPECTR_CHECK(warp.has_value());
-  auto models = Models::start(target, drafts, *warp, 0, nodes);
+  auto models = OwnedModels::start(target, drafts, *warp, 0, nodes);
   SPECTR_CHECK(models.has_value());  // tables have no limits
   return std::move(*models);
 }
@@ -57,11 +57,11 @@ MarkovPair MarkovPair::alike(std::size_t states, std::size_t horizon, double noi
   return {states, horizon, std::move(p), std::move(q)};
 }
 
-Models MarkovPair::start_target(std::size_t nodes) const {
+OwnedModels MarkovPair::start_target(std::size_t nodes) const {
   return start_models(target_, {}, nodes);
 }
 
-Models MarkovPair::start(std::size_t nodes) const {
+OwnedModels MarkovPair::start(std::size_t nodes) const {
   const LanguageModel* const drafts[] = {&draft_};
   return start_models(target_, drafts, nodes);
 }

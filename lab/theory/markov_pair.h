@@ -29,9 +29,9 @@ class MarkovPair {
   std::span<const double> q(std::size_t n, std::size_t x) const { return row(q_, n, x); }
 
   /// Returns new sessions of both models, without a warp. The pair must outlive them.
-  Models start(std::size_t nodes) const;
+  OwnedModels start(std::size_t nodes) const;
   /// Returns a session of only the target.
-  Models start_target(std::size_t nodes) const;
+  OwnedModels start_target(std::size_t nodes) const;
 
  private:
   std::span<const double> row(const std::vector<double>& table, std::size_t n, std::size_t x) const {

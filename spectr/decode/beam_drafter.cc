@@ -44,7 +44,7 @@ Result<void> TargetBeams::propose(const BlockStart& start, Models& models, Choic
   const std::size_t length = lengths_[start.index % lengths_.size()];
   const std::size_t depth = std::min(length, start.left);
   SPECTR_TRY(FoundBeams found,
-             search_.run(start, *models.target, models.warp, models.vocabulary(), depth, choices, draft));
+             search_.run(start, models.target, models.warp, models.vocabulary(), depth, choices, draft));
   draft.settle(std::move(found.beams.front()), found.passes);
   return {};
 }

@@ -58,7 +58,7 @@ class TargetBeams final : public BeamSearchDrafter {
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   /// Only one beam is committed, regardless of the number that was searched.
   DraftShape shape() const override { return {1, length_}; }
-  bool remembers() const override { return lengths_.size() > 1; }
+  bool is_stateful() const override { return lengths_.size() > 1; }
 
  private:
   RecycledVector<std::size_t> lengths_;

@@ -40,7 +40,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   const bool settled = draft.target_passes() > 0;  // the target generated the draft itself
   (settled ? seconds_.target : seconds_.draft) += watch.lap();
 
-  Session& target = *models.target;
+  Session& target = models.target;
   if (!settled) SPECTR_TRY_VOID(target.score(start.sequence, draft.tree()));
   seconds_.target += watch.lap();
 
@@ -84,7 +84,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   seconds_.select += watch.lap();
 
   target.keep(verdict.path);
-  for (const auto& session : models.drafts) session->keep(verdict.path);
+  for (Session* session : models.drafts) session->keep(verdict.path);
   seconds_.target += watch.lap();
   return block;
 }

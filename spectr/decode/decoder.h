@@ -25,7 +25,7 @@ struct DraftModels {
 
 /// A combination of a drafter and a verifier. It makes one block at a time, so it can both run on real models
 /// and be enumerated on tables. `step` is a function of the sequence and the choices, and of past blocks if
-/// the drafter remembers(). If the warp has a feedback, `step` updates its state.
+/// the drafter is_stateful(). If the warp has a feedback, `step` updates its state.
 class Decoder {
  public:
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)

@@ -127,7 +127,7 @@ Result<DecoderDistribution> enumerate_runs(Decoder& decoder, Models& models, std
 
 Result<DecoderDistribution> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                               const EnumerationOptions& options) {
-  if (decoder.drafter().remembers() || models.warp.feedback())
+  if (decoder.drafter().is_stateful() || models.warp.feedback())
     return enumerate_runs(decoder, models, prompt, options);
   BlockOutcomes blocks(decoder, models, options);
   if (const double expected = blocks.expected(); expected > options.max_outcomes) {
@@ -171,7 +171,7 @@ Result<double> expected_block_tokens(Decoder& decoder, Models& models, std::span
   do {
     if (--outcomes_left < 0.0) return too_many(options.max_outcomes);
     models.warp.restart_feedback();
-    if (decoder.drafter().remembers()) SPECTR_TRY_VOID(decoder.drafter().open(start, models));
+    if (decoder.drafter().is_stateful()) SPECTR_TRY_VOID(decoder.drafter().open(start, models));
     SPECTR_TRY(const Block block, decoder.step(start, models, choices));
     expected += choices.probability() * static_cast<double>(block.tokens.size());
   } while (choices.next());
@@ -194,9 +194,9 @@ Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, st
       std::vector<Token> sequence(prompt.begin(), prompt.end());
       sequence.insert(sequence.end(), output.begin(), output.end());
       const TokenTree root(sequence.back());
-      SPECTR_TRY_VOID(models.target->score(sequence, root));
+      SPECTR_TRY_VOID(models.target.score(sequence, root));
       models.warp.set_feedback_state(state);
-      NodeDistributions distributions(*models.target, models.warp, sequence, root, models.vocabulary());
+      NodeDistributions distributions(models.target, models.warp, sequence, root, models.vocabulary());
       SPECTR_TRY(const Distribution* q, distributions.at(TokenTree::root));
       for (std::size_t i = 0; i < q->size(); ++i) {
         const double p = mass * q->probabilities()[i];

@@ -2,16 +2,28 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace spectr {
 
-Result<Models> Models::start(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
-                             const Warp& warp, std::size_t context, std::size_t nodes) {
-  Models models{nullptr, {}, warp};
-  SPECTR_TRY(models.target, target.start(context, nodes));
+OwnedModels::OwnedModels(std::unique_ptr<Session> session, const Warp& warp) : Models{*session, {}, warp} {
+  sessions_.push_back(std::move(session));
+}
+
+void OwnedModels::add_draft(std::unique_ptr<Session> session) {
+  drafts.push_back(session.get());
+  sessions_.push_back(std::move(session));
+}
+
+Result<OwnedModels> OwnedModels::start(const LanguageModel& target,
+                                       std::span<const LanguageModel* const> drafts, const Warp& warp,
+                                       std::size_t context, std::size_t nodes) {
+  SPECTR_TRY(std::unique_ptr<Session> session, target.start(context, nodes));
+  OwnedModels models(std::move(session), warp);
   for (const LanguageModel* draft : drafts) {
-    const std::size_t room = std::min(models.target->context(), draft->context());
-    SPECTR_TRY(models.drafts.emplace_back(), draft->start(room, nodes));
+    const std::size_t room = std::min(models.target.context(), draft->context());
+    SPECTR_TRY(session, draft->start(room, nodes));
+    models.add_draft(std::move(session));
   }
   return models;
 }
@@ -31,11 +43,11 @@ Result<void> read_prompt(Session& session, std::span<const Token> prompt) {
 
 Result<void> Drafter::open(const BlockStart& first, Models& models) {
   // Drafts first: a draft model that reads the target's states makes the target compute the prompt in pieces.
-  for (const auto& draft : models.drafts) {
+  for (Session* draft : models.drafts) {
     if (draft_depth(*draft, first.sequence, first.left) > 0)
       SPECTR_TRY_VOID(read_prompt(*draft, first.sequence));
   }
-  return read_prompt(*models.target, first.sequence);
+  return read_prompt(models.target, first.sequence);
 }
 
 Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, Choices& choices,

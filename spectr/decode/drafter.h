@@ -18,21 +18,32 @@
 
 namespace spectr {
 
-/// The models of a run, each with its session of the sequence, and the warp that is applied to all their
-/// distributions.
+/// The sessions of one sequence in the models of a run, and the warp that is applied to all their
+/// distributions. The sessions are borrowed and must outlive it.
 struct Models {
-  std::unique_ptr<Session> target;
-  std::vector<std::unique_ptr<Session>> drafts;
+  Session& target;
+  std::vector<Session*> drafts;
   Warp warp;
 
+  /// Returns V of the target, which is the V of every distribution.
+  std::size_t vocabulary() const { return target.vocabulary(); }
+};
+
+/// Models that own their sessions.
+class OwnedModels : public Models {
+ public:
   /// Creates sessions for a sequence of at most `context` tokens (0: the target's maximum; a draft model with
   /// a smaller context drafts only up to there) and trees of at most `nodes` nodes. The models must outlive
   /// them. Fails if the target's maximum is exceeded or memory is insufficient.
-  static Result<Models> start(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
-                              const Warp& warp, std::size_t context, std::size_t nodes);
+  static Result<OwnedModels> start(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
+                                   const Warp& warp, std::size_t context, std::size_t nodes);
 
-  /// Returns V of the target, which is the V of every distribution.
-  std::size_t vocabulary() const { return target->vocabulary(); }
+  void add_draft(std::unique_ptr<Session> session);
+
+ private:
+  OwnedModels(std::unique_ptr<Session> session, const Warp& warp);
+
+  std::vector<std::unique_ptr<Session>> sessions_;  // the target's first
 };
 
 /// Returns how deep a draft model can draft after a sequence, at most `max_depth`: up to the end of its
@@ -76,7 +87,7 @@ class Drafter {
 
   /// Begins a sequence: the target and the drafting models prefill the prompt except for its last token,
   /// which belongs to the first block. Requires: `first` is the start of that block, which is proposed next.
-  /// If the drafter remembers(), it must be called before every sequence's first block.
+  /// If the drafter is_stateful(), it must be called before every sequence's first block.
   virtual Result<void> open(const BlockStart& first, Models& models);
 
   /// Adds draws to `draft`, whose tree has only its root. It never drafts deeper than start.left, below a
@@ -112,7 +123,7 @@ class Drafter {
   /// token and the models.
   virtual bool reads_sequence() const { return false; }
   /// Returns true if its proposals depend on earlier blocks: on observations, or on their number.
-  virtual bool remembers() const { return false; }
+  virtual bool is_stateful() const { return false; }
 };
 
 /// The empty draft: plain decoding.

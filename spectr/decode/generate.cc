@@ -27,7 +27,7 @@ std::string_view name(StopReason reason) {
 Result<Generation> generate(Decoder& decoder, Models& models, std::span<const Token> prompt,
                             const GenerateOptions& options, Choices& choices, const BlockListener& listener) {
   SPECTR_CHECK(!prompt.empty());
-  const std::size_t context = models.target->context();
+  const std::size_t context = models.target.context();
   if (prompt.size() > context) {
     return error("the prompt has {} tokens, but the context holds {}", prompt.size(), context);
   }

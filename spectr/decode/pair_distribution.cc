@@ -77,7 +77,8 @@ Result<PairDistribution> pair_distribution(std::string_view method, const Method
   const std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule->models.max, 1),
                                                  &model_of(draft));
   SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
-  SPECTR_TRY(Models models, Models::start(model_of(target), drafts, warp, 0, decoder.max_nodes(horizon)));
+  SPECTR_TRY(OwnedModels models,
+             OwnedModels::start(model_of(target), drafts, warp, 0, decoder.max_nodes(horizon)));
 
   const bool markov =
       std::holds_alternative<TabularModel>(draft) && std::holds_alternative<TabularModel>(target);

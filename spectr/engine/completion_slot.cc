@@ -84,11 +84,9 @@ Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
   if (&cache == &target_) trained_.reset();  // it follows the session that ends here
   cache = {cache.model, cache.profile};      // frees memory before allocating more
   const std::size_t context = std::min(models_.context, cache.model->context());
-  SPECTR_TRY(auto fresh, cache.model->start(context, nodes, cache.profile));
-  auto session = batcher_.adopt(std::move(fresh), *cache.model);
+  SPECTR_TRY(auto session, cache.model->start(context, nodes, cache.profile));
+  cache.session = batcher_.adopt(std::move(session), *cache.model);
   cache.nodes = nodes;
-  cache.session = session.get();
-  cache.owned = std::move(session);
   return {};
 }
 
@@ -184,13 +182,13 @@ void CompletionSlot::recall(Cache& cache, std::span<const Token> prompt) {
 
 /// Returns the sessions of these caches for trees of `nodes` nodes, the target's first, rewound to what they
 /// hold of the prompt.
-Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job,
-                                    std::size_t nodes) {
+Result<Models> CompletionSlot::begin(std::span<Cache* const> caches, const CompletionJob& job,
+                                     std::size_t nodes) {
   const PreparedRequest& prepared = *job.request;
   const std::span<const Token> prompt = prepared.prompt_of(job.choice);
   const bool shares = prepared.request.cache_prompt;
   for (Cache* cache : caches) {
-    if (!cache->owned || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
+    if (!cache->session || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
     // Scoring needs the logits of the whole prompt, and logits of computed tokens are not kept. The last
     // token of the prompt is always computed: the first block starts from its logits.
     const bool scores = prepared.request.score_prompt && cache == &target_;
@@ -203,47 +201,43 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
     cache->session->cancel_when(job.completion->stop());
   }
   SPECTR_TRY(Warp warp, Warp::make(prepared.decoding.warp->options(), prepared.rule_of(job.choice)));
-  Models models{std::move(target_.owned), {}, std::move(warp)};
-  for (Cache* draft : caches.subspan(1)) models.drafts.push_back(std::move(draft->owned));
+  Models models{*target_.session, {}, std::move(warp)};
+  for (Cache* draft : caches.subspan(1)) models.drafts.push_back(draft->session.get());
   const bool drafts = prepared.decoding.method->models.max > models_.drafts.size();
-  SPECTR_TRY_VOID(bind_trained(prompt, drafts, models));
+  SPECTR_TRY_VOID(begin_trained(prompt, drafts, models));
   return models;
 }
 
 /// Adds the trained drafter's session, as the last one, if there is one and the method takes another draft
 /// model. The part of the prompt that it has read is kept as far as the target's session has it. The target
 /// records states for it only.
-Result<void> CompletionSlot::bind_trained(std::span<const Token> prompt, bool drafts, Models& models) {
+Result<void> CompletionSlot::begin_trained(std::span<const Token> prompt, bool drafts, Models& models) {
   if (models_.trained == nullptr) return {};
   using Recorded = Features::Recorded;
-  models.target->features()->record(drafts ? models_.trained->features() : Recorded::none);
+  models.target.features()->record(drafts ? models_.trained->features() : Recorded::none);
   if (!drafts) return {};
   if (!trained_) {
-    SPECTR_TRY(trained_, models_.trained->follow(*models.target, {.nodes = target_.nodes}));
+    SPECTR_TRY(trained_, models_.trained->follow(models.target, {.nodes = target_.nodes}));
     trained_text_.clear();
   }
   const std::size_t common = common_beginning(std::span<const Token>(trained_text_), prompt);
-  trained_->rewind(std::min({common, models.target->length(), trained_->length() + 1}));
+  trained_->rewind(std::min({common, models.target.length(), trained_->length() + 1}));
   // States that were computed without being recorded are recomputed, if the drafter needs those of all
   // tokens.
-  const Features& features = *models.target->features();
+  const Features& features = *models.target.features();
   const std::size_t needed = trained_->length();
   const bool is_recorded = features.first() <= needed && needed < features.end();
-  if (features.recorded() == Recorded::all && !is_recorded && models.target->length() > needed)
-    models.target->rewind(needed);
-  models.drafts.push_back(std::move(trained_));
+  if (features.recorded() == Recorded::all && !is_recorded && models.target.length() > needed)
+    models.target.rewind(needed);
+  models.drafts.push_back(trained_.get());
   return {};
 }
 
-/// Takes the sessions back, which hold a prefix of this sequence.
-void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
-                            const std::vector<Token>& sequence) {
-  target_.owned = std::move(models.target);
-  for (std::size_t i = 0; i + 1 < caches.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
-  if (models.drafts.size() + 1 > caches.size()) {
-    trained_ = std::move(models.drafts.back());
-    trained_text_ = sequence;
-  }
+/// Ends the use of the sessions, which hold a prefix of this sequence.
+void CompletionSlot::end(std::span<Cache* const> caches, const Models& models,
+                         const std::vector<Token>& sequence) {
+  const bool has_trained = models.drafts.size() + 1 > caches.size();
+  if (has_trained) trained_text_ = sequence;
   target_.session->report_progress({});
   for (Cache* cache : caches) cache->session->end(sequence);
 }
@@ -279,7 +273,7 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   std::optional<Batcher::ActiveSequence> active(batcher_);
   std::size_t nodes = max_nodes_.value_or(decoder.max_nodes(models_.context));
   if (request.score_prompt && !max_nodes_) nodes = std::max(nodes, scored_rows);
-  SPECTR_TRY(Models models, bind(caches, job, nodes));
+  SPECTR_TRY(Models models, begin(caches, job, nodes));
   result.cached = target_.session->length();
   Statistics& statistics = result.statistics;
   const auto report_progress = [&](std::size_t processed) {
@@ -336,12 +330,11 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
       request.sampled_alternatives};
   CounterRandom choices(request.seed, request.first_sample + job.choice);
   const Clock::time_point before = Clock::now();
-  const Result<void> scored =
-      request.score_prompt ? score_prompt(job, *models.target, nodes) : Result<void>();
+  const Result<void> scored = request.score_prompt ? score_prompt(job, models.target, nodes) : Result<void>();
   const std::chrono::duration<double> scoring = Clock::now() - before;
   const auto generation = scored ? spectr::generate(decoder, models, prompt, options, choices, listener)
                                  : Result<Generation>(std::unexpected(scored.error()));
-  unbind(caches, std::move(models), sequence);
+  end(caches, models, sequence);
   active.reset();
   result.cached += target_.session->copied();
   result.computed = std::min(target_.session->length(), prompt.size()) - result.cached;

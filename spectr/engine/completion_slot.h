@@ -64,22 +64,21 @@ class CompletionSlot {
   std::size_t reusable_prefix(std::span<const Token> prompt) const;
 
  private:
-  /// A session; none after a failure. A decoder owns it while it runs.
+  /// A model's session; none before the first completion and after a failure.
   struct Cache {
     const Transformer* model;
     PassProfile* profile = nullptr;
     std::size_t nodes = 0;  ///< maximum tree nodes of the session
-    std::unique_ptr<Session> owned = nullptr;
-    BatchedSession* session = nullptr;
+    std::unique_ptr<BatchedSession> session = nullptr;
     std::size_t common(std::span<const Token> prompt) const;
   };
 
   Result<void> generate(const CompletionJob& job, CompletionResult& result);
   Result<void> score_prompt(const CompletionJob& job, Session& target, std::size_t nodes) const;
   std::vector<Cache*> caches_of(std::size_t draft_models);
-  Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
-  Result<void> bind_trained(std::span<const Token> prompt, bool drafts, Models& models);
-  void unbind(std::span<Cache* const> caches, Models models, const std::vector<Token>& sequence);
+  Result<Models> begin(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
+  Result<void> begin_trained(std::span<const Token> prompt, bool drafts, Models& models);
+  void end(std::span<Cache* const> caches, const Models& models, const std::vector<Token>& sequence);
   Result<void> start(Cache& cache, std::size_t nodes);
   void recall(Cache& cache, std::span<const Token> prompt);
   void reset();

@@ -182,7 +182,7 @@ TEST(DevicePass, LeavesTheTargetsDistributionToADecoder) {
   const MethodOptions options = options_of(2, 2);
   const MemoisingModel target_rows(*target.model), draft_rows(*draft.model);
   const LanguageModel* const drafts[] = {&draft_rows};
-  Models models = value_of(Models::start(target_rows, drafts, Warp::make(warp).value(), 16, 8));
+  OwnedModels models = value_of(OwnedModels::start(target_rows, drafts, Warp::make(warp).value(), 16, 8));
   const Token prompt[] = {5, 9};
   // The distribution has two tokens, not the whole vocabulary, which the estimate cannot know in advance.
   const EnumerationOptions enumeration{.horizon = 3, .markov = false, .max_outcomes = 1e14};

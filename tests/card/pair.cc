@@ -29,7 +29,7 @@ Decoded decode(const Transformer& target, std::span<const LanguageModel* const> 
   constexpr Token prompt[] = {5, 9, 17};
   constexpr std::size_t nodes = 128;
   Decoder decoder = value_of(make_decoder(*value_of(find_method(method)), options));
-  Models models = value_of(Models::start(target, drafts, warp, limit + std::size(prompt), nodes));
+  OwnedModels models = value_of(OwnedModels::start(target, drafts, warp, limit + std::size(prompt), nodes));
   CounterRandom choices(1);
   Stopwatch watch;
   Generation made = value_of(generate(decoder, models, prompt, {.limit = limit}, choices));

@@ -108,18 +108,18 @@ class ArrayBlocks {
         verifier_(value_of(ArrayVerifier::make(method, options))) {}
 
   RecycledVector<Token> tokens(const BlockStart& start, Choices& choices, ToArrays to_arrays = arrays_of) {
-    Models models = this->models(start);
+    OwnedModels models = this->models(start);
     Draft draft(start.sequence.back());
     need(decoder_.drafter().propose(start, models, choices, draft));
-    need(models.target->score(start.sequence, draft.tree()));
-    NodeDistributions target(*models.target, models.warp, start.sequence, draft.tree(), pair_.vocabulary());
+    need(models.target.score(start.sequence, draft.tree()));
+    NodeDistributions target(models.target, models.warp, start.sequence, draft.tree(), pair_.vocabulary());
     const OwnedArrays arrays = to_arrays(draft, target, pair_.vocabulary());
     const BlockPlace place{.block = start.index, .position = start.sequence.size()};
     return value_of(verifier_.verify(arrays.draft(), arrays.target(), place, choices)).tokens;
   }
 
   RecycledVector<Token> tokens_of_decoder(const BlockStart& start, Choices& choices) {
-    Models models = this->models(start);
+    OwnedModels models = this->models(start);
     return value_of(decoder_.step(start, models, choices)).tokens;
   }
 
@@ -142,7 +142,7 @@ class ArrayBlocks {
   }
 
  private:
-  Models models(const BlockStart& start) const {
+  OwnedModels models(const BlockStart& start) const {
     return pair_.models(method_, decoder_, WarpOptions::none(), start.left);
   }
 

@@ -299,7 +299,7 @@ TEST(AssistedOptions, MoreBeamsNeverAcceptLess) {
       options.verified_beams = verified;
       options.tau = 0.8;
       Decoder decoder = decoder_of("mtad", options);
-      Models models = pair.models("mtad", decoder, WarpOptions::none(), 3);
+      OwnedModels models = pair.models("mtad", decoder, WarpOptions::none(), 3);
       const Token start[] = {0};
       Enumerator choices;
       const Block block = value_of(decoder.step({start, 3, 0, {}}, models, choices));

@@ -100,7 +100,7 @@ TEST(Auto, KeepsTheDistributionAndDraftsWhereASequenceIsNotTooLong) {
   const EnumerationOptions enumeration{.horizon = 4};
   const auto calls_after = [&](std::size_t length) {
     Decoder decoder = decoder_of("auto", options);
-    Models models = pair.models("auto", decoder, WarpOptions::none(), 420);
+    OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), 420);
     const std::vector<Token> prompt(length, 0);
     const auto found = enumerate_decoder(decoder, models, prompt, enumeration);
     const auto target = enumerate_target(models, prompt, enumeration);
@@ -117,7 +117,7 @@ TEST(Auto, IsEnumeratedAsItGenerates) {
   const TabularPair useless = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
   const auto rejections = [&](const std::vector<Token>& prompt) {
     Decoder decoder = decoder_of("auto", measured(0.1, {0.1}));
-    Models models = useless.models("auto", decoder, WarpOptions::none(), 16);
+    OwnedModels models = useless.models("auto", decoder, WarpOptions::none(), 16);
     return value_of(enumerate_decoder(decoder, models, prompt, {.horizon = 4})).expected_rejections;
   };
   EXPECT_GE(rejections({0}), 1.0);
@@ -131,7 +131,7 @@ TEST(Auto, KeepsTheDistributionWhereThePromptTellsWhatDraftsAreWorth) {
       const TabularPair pair = TabularPair::random(2, 12, seed, drafts.size());
       for (const std::vector<Token>& prompt : {std::vector<Token>{0, 1}, {1, 0, 0, 1, 1, 0, 1}}) {
         Decoder decoder = decoder_of("auto", measured(0.25, drafts));
-        Models models = pair.models("auto", decoder, WarpOptions::none(), 12);
+        OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), 12);
         const auto found = enumerate_decoder(decoder, models, prompt, {.horizon = 4});
         const auto target = enumerate_target(models, prompt, {.horizon = 4});
         ASSERT_TRUE(found && target);

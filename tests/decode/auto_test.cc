@@ -30,7 +30,7 @@ struct Course {
 Course course_of_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
                       std::vector<Token> prompt = {0}) {
   Decoder decoder = decoder_of("auto", options);
-  Models models = pair.models("auto", decoder, WarpOptions::none(), tokens);
+  OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), tokens);
   CounterRandom choices(1);
   Course course;
   course.of_model.resize(models.drafts.size());
@@ -93,10 +93,10 @@ TEST(Auto, TakesTheSameCourseWhateverASessionKnewBefore) {
   std::vector<std::vector<std::size_t>> courses;
   for (const std::size_t known : {0U, 2U, 6U}) {
     Decoder decoder = decoder_of("auto", options);
-    Models models = pair.models("auto", decoder, WarpOptions::none(), 60);
+    OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), 60);
     const auto read = std::span(prompt).first(known);
     if (known > 0) {
-      ASSERT_TRUE(models.target->score(read, TokenTree(read.back())));
+      ASSERT_TRUE(models.target.score(read, TokenTree(read.back())));
     }
     CounterRandom choices(1);
     std::vector<std::size_t>& course = courses.emplace_back();
@@ -233,7 +233,7 @@ TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
   WarpOptions greedy;
   greedy.temperature = 0.0;
   Decoder decoder = decoder_of("auto", measured(0.02, {0.02}));
-  Models models = pair.models("auto", decoder, greedy, 200);
+  OwnedModels models = pair.models("auto", decoder, greedy, 200);
   CounterRandom choices(1);
   ASSERT_TRUE(generate(decoder, models, std::vector<Token>{0}, {.limit = 200}, choices));
   EXPECT_EQ(decoder.shape().drafts, 1u);
@@ -252,7 +252,7 @@ TEST(Auto, DraftsManySequencesWhereOnePassDraftsABlock) {
     costs.drafts.front().block = block;
     options.costs = std::make_shared<const Costs>(std::move(costs));
     Decoder decoder = decoder_of("auto", options);
-    Models models = pair.models("auto", decoder, WarpOptions::none(), 200);
+    OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), 200);
     CounterRandom choices(1);
     EXPECT_TRUE(generate(decoder, models, std::vector<Token>{0, 1, 2}, {.limit = 200}, choices));
     return decoder.shape();
@@ -272,7 +272,7 @@ TEST(Auto, DraftsFromTheTextWithoutADraftModel) {
 TEST(Auto, RefusesModelsWhoseCostsItDoesNotKnow) {
   const TabularPair pair = TabularPair::random(2, 4, 1, 2);
   Decoder decoder = decoder_of("auto", measured(0.1, {0.1}));
-  Models models = pair.models("auto", decoder, WarpOptions::none(), 4);
+  OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), 4);
   CounterRandom choices(1);
   const auto generation = generate(decoder, models, std::vector<Token>{0, 1}, {.limit = 4}, choices);
   ASSERT_FALSE(generation);

@@ -21,12 +21,12 @@ using namespace test;
 constexpr BlockRows kinds[] = {BlockRows::product, BlockRows::markov};
 
 /// Starts sessions of a target and of the number of copies of a draft model that the method takes.
-Models models_of(std::string_view method, const Decoder& decoder, const LanguageModel& draft,
-                 const LanguageModel& target, std::size_t tokens) {
+OwnedModels models_of(std::string_view method, const Decoder& decoder, const LanguageModel& draft,
+                      const LanguageModel& target, std::size_t tokens) {
   const MethodRule& rule = *value_of(find_method(method));
   const std::vector<const LanguageModel*> drafts(std::min<std::size_t>(rule.models.max, 2), &draft);
-  return value_of(
-      Models::start(target, drafts, value_of(Warp::make(WarpOptions::none())), 0, decoder.max_nodes(tokens)));
+  return value_of(OwnedModels::start(target, drafts, value_of(Warp::make(WarpOptions::none())), 0,
+                                     decoder.max_nodes(tokens)));
 }
 
 /// A lossless method with a draft model, and its options.
@@ -58,7 +58,7 @@ std::vector<Lossless> lossless_methods() {
 
 double error_of(const Lossless& with, const LanguageModel& draft, const LanguageModel& target, bool markov) {
   Decoder decoder = decoder_of(with.method, with.options);
-  Models models = models_of(with.method, decoder, draft, target, 3);
+  OwnedModels models = models_of(with.method, decoder, draft, target, 3);
   const EnumerationOptions enumeration{.horizon = 3, .markov = markov};
   const Token prompt[] = {1};
   const auto found = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
@@ -67,7 +67,7 @@ double error_of(const Lossless& with, const LanguageModel& draft, const Language
 
 double block_tokens(const Lossless& with, const LanguageModel& draft, const LanguageModel& target) {
   Decoder decoder = decoder_of(with.method, with.options);
-  Models models = models_of(with.method, decoder, draft, target, 3);
+  OwnedModels models = models_of(with.method, decoder, draft, target, 3);
   const Token prompt[] = {1};
   return value_of(expected_block_tokens(decoder, models, prompt, {.horizon = 3}));
 }

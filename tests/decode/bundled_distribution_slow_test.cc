@@ -36,7 +36,7 @@ class BundledDistribution : public testing::Test {
     WarpOptions warp = WarpOptions::none();
     warp.top_k = 8;
     const std::vector<const LanguageModel*> drafting(std::min(rule.models.max, drafts), &draft_rows_);
-    Models models = Models::start(target_rows_, drafting, Warp::make(warp).value(), 64, 1).value();
+    OwnedModels models = OwnedModels::start(target_rows_, drafting, Warp::make(warp).value(), 64, 1).value();
     const auto prompt = target_.tokenizer->encode("One day, a girl saw a");
     const auto exact = enumerate_target(models, prompt, {.horizon = 2}).value();
     std::map<std::vector<Token>, std::uint64_t> found;

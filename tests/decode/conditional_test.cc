@@ -18,7 +18,7 @@ using Row = std::vector<double>;
 double block_tokens(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
   Decoder decoder = decoder_of(method, options);
   const std::size_t horizon = options.length + 1;
-  Models models = pair.models(method, decoder, WarpOptions::none(), horizon);
+  OwnedModels models = pair.models(method, decoder, WarpOptions::none(), horizon);
   const Token prompt[] = {0};
   return value_of(expected_block_tokens(decoder, models, prompt, {.horizon = horizon}));
 }

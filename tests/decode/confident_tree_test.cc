@@ -31,7 +31,7 @@ Decoder confident(RecycledVector<std::size_t> factors, std::string_view plan, do
 
 MethodDistribution distribution_of(const TabularPair& pair, Decoder decoder,
                                    const EnumerationSettings& settings = {}) {
-  Models models = pair.models("spectr", decoder, settings.warp, settings.horizon);
+  OwnedModels models = pair.models("spectr", decoder, settings.warp, settings.horizon);
   const Token prompt[] = {settings.start};
   const EnumerationOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
   DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));

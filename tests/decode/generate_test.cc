@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -29,15 +31,26 @@ class Runner {
          const WarpOptions& warp = WarpOptions::none())
       : pair_(std::move(pair)),
         decoder_(decoder_of(method, options)),
-        models_(pair_.models(method, decoder_, warp, 64)) {}
+        sessions_(pair_.models(method, decoder_, warp, 64)),
+        models_(sessions_) {}
 
-  Models& models() { return models_; }
+  Models& models() { return *models_; }
+  /// Replaces the target's session by one for a sequence of this length.
+  void limit_target(std::size_t context) {
+    target_ = pair_.target.start(context, 64).value();
+    models_.emplace(*target_, sessions_.drafts, sessions_.warp);
+  }
+  /// Replaces the draft models' sessions by ones for sequences of this length.
+  void limit_drafts(std::size_t context) {
+    for (Session*& draft : models_->drafts)
+      draft = drafts_.emplace_back(pair_.drafts[0].start(context, 64).value()).get();
+  }
 
   Result<Generation> operator()(Choices& choices, const GenerateOptions& options,
                                 const std::vector<Token>& prompt = {0}, const BlockListener& listener = {}) {
-    models_.target->rewind(0);
-    for (auto& draft : models_.drafts) draft->rewind(0);
-    return generate(decoder_, models_, prompt, options, choices, listener);
+    models_->target.rewind(0);
+    for (Session* draft : models_->drafts) draft->rewind(0);
+    return generate(decoder_, *models_, prompt, options, choices, listener);
   }
   Generation operator()(std::uint64_t seed, const GenerateOptions& options,
                         const std::vector<Token>& prompt = {0}, const BlockListener& listener = {}) {
@@ -48,7 +61,10 @@ class Runner {
  private:
   TabularPair pair_;
   Decoder decoder_;
-  Models models_;
+  OwnedModels sessions_;
+  std::unique_ptr<Session> target_;
+  std::vector<std::unique_ptr<Session>> drafts_;
+  std::optional<Models> models_;
 };
 
 /// Returns every method with small settings, for up to two draft models.
@@ -86,8 +102,8 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
       const TabularPair pair = TabularPair::random(3, 4, 1, drafts);
       std::vector<const LanguageModel*> drafting;
       for (const TabularModel& draft : pair.drafts) drafting.push_back(&draft);
-      Models models =
-          Models::start(pair.target, drafting, Warp::make(WarpOptions::none()).value(), 0, 64).value();
+      OwnedModels models =
+          OwnedModels::start(pair.target, drafting, Warp::make(WarpOptions::none()).value(), 0, 64).value();
       CounterRandom choices(1);
       const std::vector<Token> sequence = {0};
       std::ignore = decoder.step({sequence, 4, 0, {}}, models, choices);
@@ -207,7 +223,7 @@ TEST(Generate, TheListenerCutsTheTextWithinABlock) {
 TEST(Generate, ThePromptMustFitTheContext) {
   const TabularPair pair = TabularPair::random(2, 4, 57);
   Runner run(pair, "speculative", options_of(1, 2));
-  run.models().target = pair.target.start(5, 8).value();
+  run.limit_target(5);
   CounterRandom choices(1);
   const auto failed = run(choices, {.limit = 4}, std::vector<Token>(6, 0));
   ASSERT_FALSE(failed);
@@ -221,7 +237,7 @@ TEST(Generate, TheContextEndsTheText) {
   for (const auto& [method, options] : all_methods()) {
     for (std::size_t context : {2u, 3u, 6u, 9u}) {
       Runner run(pair, method, options);
-      run.models().target = pair.target.start(context, 64).value();
+      run.limit_target(context);
       const Generation out = run(context, {.limit = 100}, {0, 1});
       EXPECT_EQ(out.tokens.size(), context - 2) << method;
       EXPECT_EQ(out.stop, StopReason::limit) << method;
@@ -235,7 +251,7 @@ TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
   for (const auto& [method, options] : all_methods()) {
     if (find_method(method).value()->models.max == 0) continue;
     Runner run(pair, method, options);
-    for (auto& draft : run.models().drafts) draft = pair.drafts[0].start(6, 64).value();
+    run.limit_drafts(6);
     const Generation out = run(5, {.limit = 20}, {0, 1, 2});
     ASSERT_EQ(out.tokens.size(), 20u) << method;
     if (method == "auto") continue;  // continues with n-gram drafts

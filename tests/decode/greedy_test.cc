@@ -34,9 +34,9 @@ struct RealPair {
     const auto tokens = target.tokenizer->encode(prompt);
     const std::size_t context = tokens.size() + limit, nodes = decoder.max_nodes(limit);
     const LanguageModel* const drafting[] = {&*draft};
-    Models models = Models::start(*target, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
-                                  Warp::make(warp).value(), context, nodes)
-                        .value();
+    OwnedModels models = OwnedModels::start(*target, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
+                                            Warp::make(warp).value(), context, nodes)
+                             .value();
     return spectr::generate(decoder, models, tokens, {limit, target.tokenizer->vocabulary().ends()}, choices)
         .value();
   }

@@ -45,9 +45,9 @@ class Loop : public testing::Test {
     const MethodRule& rule = *find_method(c.method).value();
     Decoder decoder = make_decoder(rule, options).value();
     const LanguageModel* const drafting[] = {&*draft_};
-    Models models = Models::start(*target_, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
-                                  Warp::make(warp).value(), 200, decoder.max_nodes(tokens))
-                        .value();
+    OwnedModels models = OwnedModels::start(*target_, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
+                                            Warp::make(warp).value(), 200, decoder.max_nodes(tokens))
+                             .value();
     std::size_t first = 0, last = 0;
     CounterRandom choices(1);
     const std::vector<Token> prompt = {1, 40, 50, 60, 40, 50};

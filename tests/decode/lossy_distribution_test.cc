@@ -61,7 +61,7 @@ TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
 /// Returns the expected sum of the TV that blocks of one token report.
 double reported_bias(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
   Decoder decoder = decoder_of(method, options);
-  Models models = pair.models(method, decoder, WarpOptions::none(), 1);
+  OwnedModels models = pair.models(method, decoder, WarpOptions::none(), 1);
   const std::vector<Token> sequence = {0};
   double bias = 0.0;
   Enumerator outcomes;
@@ -110,7 +110,7 @@ TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheDistributions) {
   const TabularPair pair = TabularPair::constant(Row{0.7, 0.2, 0.1}, Row{0.3, 0.3, 0.4});
   for (const double epsilon : {0.0, 0.05, 0.1, 0.3}) {
     Decoder decoder = decoder_of("biased-opt", biased(epsilon, 1));
-    Models models = pair.models("biased-opt", decoder, WarpOptions::none(), 64);
+    OwnedModels models = pair.models("biased-opt", decoder, WarpOptions::none(), 64);
     CounterRandom choices(3);
     const std::vector<Token> prompt = {0};
     const auto generation = generate(decoder, models, prompt, {.limit = 63}, choices);
@@ -175,7 +175,7 @@ TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
   // The target's likelihood of the likeliest draft (0, 0, …) is 10⁻³⁰⁰ after 30 tokens, 10⁻⁴⁰⁰ after 40.
   const TabularPair pair = TabularPair::constant(Row{0.9, 0.1}, Row{1e-10, 1.0 - 1e-10});
   Decoder decoder = decoder_of("mtad", beams(1, 40, BeamMode::top));
-  Models models = pair.models("mtad", decoder, WarpOptions::none(), 41);
+  OwnedModels models = pair.models("mtad", decoder, WarpOptions::none(), 41);
   CounterRandom choices(1);
   const Token sequence[] = {0};
   const auto block =
@@ -243,7 +243,7 @@ TEST(Mtjd, BeamsAreTheSameHoweverLong) {
   for (const auto& [width, length] : {std::pair{1uz, 1000uz}, {3uz, 330uz}}) {
     for (const BeamMode mode : {BeamMode::draw, BeamMode::top}) {
       Decoder decoder = decoder_of("mtjd", beams(width, length, mode));
-      Models models = pair.models("mtjd", decoder, WarpOptions::none(), length);
+      OwnedModels models = pair.models("mtjd", decoder, WarpOptions::none(), length);
       CounterRandom choices(1);
       const Token sequence[] = {0};
       const auto block =
@@ -331,7 +331,7 @@ TEST(Lossy, BeamsThatEndEarlyTakeFewerPassesForTheSameText) {
   const MethodOptions options = beams(2, 3, BeamMode::draw);
   const EnumerationSettings settings{.horizon = 3, .ends = {0}, .start = 1};
   Decoder decoder = decoder_of("mtjd", options);
-  Models models = pair.models("mtjd", decoder, settings.warp, settings.horizon);
+  OwnedModels models = pair.models("mtjd", decoder, settings.warp, settings.horizon);
   const Token sequence[] = {settings.start};
   double calls = 0.0;
   Enumerator choices;
@@ -352,7 +352,7 @@ TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
     MethodOptions options = options_of(2, 2);
     if (rule.name == "tree") options.tree = {2, 1};
     Decoder decoder = decoder_of(rule.name, options);
-    Models models = pair.models(rule.name, decoder, WarpOptions::none(), 4);
+    OwnedModels models = pair.models(rule.name, decoder, WarpOptions::none(), 4);
     Enumerator first;
     const Block block = decoder.step({sequence, 4, 0, {}}, models, first).value();
     const bool without_formula = rule.name == "mtad" || rule.name == "mtjd" || rule.name == "bild";

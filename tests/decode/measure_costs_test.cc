@@ -59,8 +59,9 @@ TEST(MeasureCosts, NeedsNoDraftModel) {
 
   Decoder decoder =
       make_decoder(**find_method("auto"), {.costs = std::make_shared<const Costs>(measured->costs)}).value();
-  Models models =
-      Models::start(*target, {}, Warp::make(WarpOptions::none()).value(), 0, decoder.max_nodes(8)).value();
+  OwnedModels models =
+      OwnedModels::start(*target, {}, Warp::make(WarpOptions::none()).value(), 0, decoder.max_nodes(8))
+          .value();
   CounterRandom choices(1);
   const auto prompt = target.tokenizer->encode("Once upon a time");
   EXPECT_EQ(generate(decoder, models, prompt, {.limit = 8}, choices).value().tokens.size(), 8u);

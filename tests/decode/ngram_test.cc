@@ -47,7 +47,7 @@ TEST(MatchEnd, FindsTheLatestOfTheLongestMatches) {
 
 Sequence proposal(const Sequence& sequence, std::size_t order, std::size_t length, std::size_t left) {
   const TabularPair pair = TabularPair::random(10, 1, 1);
-  Models models = pair.models("plain", decoder_of("plain", {}), WarpOptions::none(), 1);
+  OwnedModels models = pair.models("plain", decoder_of("plain", {}), WarpOptions::none(), 1);
   CounterRandom choices(0);
   Draft draft(sequence.back());
   NgramDrafter drafter(order, length);

@@ -28,7 +28,7 @@ Unlucky all_rejected(double slope, std::size_t tokens) {
   const TabularPair pair = TabularPair::constant(p, q);
   const MethodOptions options = measured(slope, {0.001});
   Decoder decoder = decoder_of("auto", options);
-  Models models = pair.models("auto", decoder, WarpOptions::none(), tokens);
+  OwnedModels models = pair.models("auto", decoder, WarpOptions::none(), tokens);
   Drafter& drafter = decoder.drafter();
   CounterRandom choices(1);
   Unlucky unlucky;
@@ -38,8 +38,8 @@ Unlucky all_rejected(double slope, std::size_t tokens) {
     const BlockStart start = {.sequence = sequence, .left = tokens - written, .index = written, .ends = {}};
     Draft draft(sequence.back());
     EXPECT_TRUE(drafter.propose(start, models, choices, draft));
-    EXPECT_TRUE(models.target->score(sequence, draft.tree()));
-    NodeDistributions distributions(*models.target, models.warp, sequence, draft.tree(), V);
+    EXPECT_TRUE(models.target.score(sequence, draft.tree()));
+    NodeDistributions distributions(models.target, models.warp, sequence, draft.tree(), V);
     Verdict rejected;
     rejected.last = static_cast<Token>(written % liked);
     EXPECT_TRUE(drafter.observe(start, draft, rejected, distributions));
@@ -49,7 +49,7 @@ Unlucky all_rejected(double slope, std::size_t tokens) {
     const auto levels = static_cast<std::size_t>(draft.tree().depth(draft.tree().size() - 1));
     unlucky.seconds += seconds_by(*options.costs, expected->model, nodes, levels);
     unlucky.largest_tree = std::max(unlucky.largest_tree, nodes);
-    models.target->keep({});
+    models.target.keep({});
     models.drafts.front()->keep({});
     sequence.push_back(*rejected.last);
   }

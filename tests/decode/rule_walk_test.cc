@@ -97,7 +97,7 @@ struct Listing {
 };
 
 DecoderDistribution enumerated(const TabularPair& pair, Decoder decoder, std::size_t horizon) {
-  Models models = pair.models("speculative", decoder, WarpOptions::none(), horizon);
+  OwnedModels models = pair.models("speculative", decoder, WarpOptions::none(), horizon);
   const Token start[] = {0};
   return enumerate_decoder(decoder, models, start, {.horizon = horizon}).value();
 }

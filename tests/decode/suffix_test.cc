@@ -164,7 +164,7 @@ class Proposals {
  private:
   SuffixDrafter drafter_;
   TabularPair pair_;
-  Models models_;
+  OwnedModels models_;
 };
 
 TEST(SuffixDrafter, ProposesWhatFollowedWhereItContinuedInOneWay) {
@@ -260,7 +260,7 @@ TEST(SuffixMethod, HasAsManyTokensABlockAsItsTreeAllows) {
   const Sequence prompt = {0, 1, 2, 0, 1, 1, 0, 1};
   const MethodOptions options = suffix_options(3, 0.05);
   Decoder decoder = decoder_of("suffix", options);
-  Models models = pair.models("suffix", decoder, WarpOptions::none(), 9);
+  OwnedModels models = pair.models("suffix", decoder, WarpOptions::none(), 9);
   // The expected value is 1 + Σ q(v) over the nodes of the tree.
   SuffixDrafter drafter(3, 0.05);
   CounterRandom choices(0);

@@ -65,7 +65,7 @@ MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, 
 /// Returns E[tokens] of one block with L drafts.
 double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
   auto decoder = make_decoder(*find_method("speculative").value(), {.length = L});
-  Models models = pair.start(decoder->max_nodes(L + 1));
+  OwnedModels models = pair.start(decoder->max_nodes(L + 1));
   const Token text[] = {0};
   return expected_block_tokens(*decoder, models, text, {.horizon = L + 1}).value();
 }

@@ -47,7 +47,7 @@ TEST(JointDecoding, IsWhatTheDecoderDoesWithEnoughBeams) {
   for (const std::size_t length : {1, 2, 3}) {
     auto decoder = make_decoder(*find_method("mtjd").value(),
                                 {.length = length, .beams = 27, .beam_mode = BeamMode::top});
-    Models models = pair.start_target(decoder->max_nodes(9));
+    OwnedModels models = pair.start_target(decoder->max_nodes(9));
     std::vector<Token> text = {1};
     double cost = 0.0;
     Enumerator choices;
@@ -66,7 +66,7 @@ TEST(JointDecoding, OfVaryingLengthsIsWhatTheDecoderDoes) {
   const std::vector<std::size_t> lengths = {1, 3, 2};
   auto decoder = make_decoder(*find_method("mtjd").value(),
                               {.beams = 27, .beam_mode = BeamMode::top, .gammas = lengths});
-  Models models = pair.start_target(decoder->max_nodes(9));
+  OwnedModels models = pair.start_target(decoder->max_nodes(9));
   std::vector<Token> text = {1};
   double cost = 0.0;
   Enumerator choices;

@@ -25,8 +25,8 @@ double tokens_of(const char* method, const PrefixTableModel& p, const PrefixTabl
   options.length = length;
   Decoder decoder = value_of(make_decoder(*value_of(find_method(method)), options));
   const LanguageModel* const draft = &p;
-  Models models = value_of(Models::start(q, std::span(&draft, 1), value_of(Warp::make(WarpOptions::none())),
-                                         0, decoder.max_nodes(length + 1)));
+  OwnedModels models = value_of(OwnedModels::start(
+      q, std::span(&draft, 1), value_of(Warp::make(WarpOptions::none())), 0, decoder.max_nodes(length + 1)));
   const Token start[] = {0};
   return value_of(expected_block_tokens(decoder, models, start, {.horizon = length + 1, .markov = false}));
 }

@@ -25,9 +25,9 @@ struct Found {
 
 Found enumerated(Decoder decoder, const PrefixPair& pair, std::size_t length) {
   const LanguageModel* const draft = &pair.p;
-  Models models =
-      value_of(Models::start(pair.q, std::span(&draft, 1), value_of(Warp::make(WarpOptions::none())), 0,
-                             decoder.max_nodes(length + 1)));
+  OwnedModels models =
+      value_of(OwnedModels::start(pair.q, std::span(&draft, 1), value_of(Warp::make(WarpOptions::none())), 0,
+                                  decoder.max_nodes(length + 1)));
   const Token start[] = {0};
   const EnumerationOptions block{.horizon = length + 1, .markov = false},
       whole{.horizon = length, .markov = false};

@@ -52,20 +52,20 @@ TabularPair TabularPair::constant(std::span<const double> p, std::span<const dou
   return {std::vector<TabularModel>(drafts, table(p)), table(q)};
 }
 
-Models TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
-                           std::size_t tokens, std::shared_ptr<const LogitRule> rule) const {
+OwnedModels TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
+                                std::size_t tokens, std::shared_ptr<const LogitRule> rule) const {
   std::vector<const LanguageModel*> drafting;
   const std::size_t max = value_of(find_method(method))->models.max;
   for (const TabularModel& draft : std::span(drafts).first(std::min(max, drafts.size())))
     drafting.push_back(&draft);
-  return value_of(Models::start(target, drafting, value_of(Warp::make(warp, std::move(rule))), 0,
-                                decoder.max_nodes(tokens)));
+  return value_of(OwnedModels::start(target, drafting, value_of(Warp::make(warp, std::move(rule))), 0,
+                                     decoder.max_nodes(tokens)));
 }
 
 MethodDistribution method_distribution(const TabularPair& pair, std::string_view method,
                                        const MethodOptions& options, const EnumerationSettings& settings) {
   Decoder decoder = decoder_of(method, options);
-  Models models = pair.models(method, decoder, settings.warp, settings.horizon, settings.rule);
+  OwnedModels models = pair.models(method, decoder, settings.warp, settings.horizon, settings.rule);
   const EnumerationOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
   const Token prompt[] = {settings.start};
   DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));

@@ -35,8 +35,8 @@ struct TabularPair {
 
   /// Starts sessions for a method's decoder that may emit up to `tokens` tokens, with as
   /// many drafts as the method takes.
-  Models models(std::string_view method, const Decoder& decoder, const WarpOptions& warp, std::size_t tokens,
-                std::shared_ptr<const LogitRule> rule = nullptr) const;
+  OwnedModels models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
+                     std::size_t tokens, std::shared_ptr<const LogitRule> rule = nullptr) const;
 };
 
 /// The result of enumerating a method: the total variation between the distribution of whole

@@ -12,13 +12,14 @@ namespace spectr::bench {
 namespace {
 
 /// Starts sessions for a sequence of up to `context` tokens.
-Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
+Result<OwnedModels> start_models(const Setup& setup, const Cell& cell, std::size_t nodes,
+                                 std::size_t context) {
   std::vector<const LanguageModel*> drafts;
   if (const Transformer* draft = draft_of(setup, cell)) drafts.push_back(draft);
-  SPECTR_TRY(Models models, Models::start(*setup.models.target, drafts, cell.warp, context, nodes));
+  SPECTR_TRY(OwnedModels models, OwnedModels::start(*setup.models.target, drafts, cell.warp, context, nodes));
   if (const TrainedDrafter* trained = trained_of(setup, cell)) {
-    SPECTR_TRY(auto session, trained->follow(*models.target, {.nodes = nodes}));
-    models.drafts.push_back(std::move(session));
+    SPECTR_TRY(auto session, trained->follow(models.target, {.nodes = nodes}));
+    models.add_draft(std::move(session));
   }
   return models;
 }
@@ -81,7 +82,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     MethodOptions method_options = cell.options;
     if (cell.method->reads(Setting::suffix_reach)) method_options.corpus = setup.models.corpus;
     SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, method_options));
-    SPECTR_TRY(Models models, start_models(setup, cell, decoder.max_nodes(whole), whole));
+    SPECTR_TRY(OwnedModels models, start_models(setup, cell, decoder.max_nodes(whole), whole));
     GenerateOptions options{.limit = setup.predict};
     if (!setup.ignore_eos) options.ends = tokenizer.vocabulary().ends();
     CounterRandom choices(setup.seed, n * 1024 + turn);

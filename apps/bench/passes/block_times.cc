@@ -83,8 +83,8 @@ Result<BlockTimes> time_blocks(Decoder& decoder, const TablePair& pair, const Wa
                                std::size_t length) {
   SPECTR_TRY(const Warp warp, Warp::make(filters));
   const LanguageModel* const draft_model = &pair.p;
-  SPECTR_TRY(Models models,
-             Models::start(pair.q, std::span(&draft_model, 1), warp, 0, decoder.max_nodes(length + 1)));
+  SPECTR_TRY(OwnedModels models,
+             OwnedModels::start(pair.q, std::span(&draft_model, 1), warp, 0, decoder.max_nodes(length + 1)));
   const std::size_t V = models.vocabulary();
   CounterRandom choices(1);
   std::vector<double> block, verify;
@@ -94,9 +94,9 @@ Result<BlockTimes> time_blocks(Decoder& decoder, const TablePair& pair, const Wa
     const BlockStart start{sequence, length + 1, i, {}};
     Draft draft(sequence[0]);
     SPECTR_TRY_VOID(decoder.drafter().propose(start, models, choices, draft));
-    SPECTR_TRY_VOID(models.target->score(sequence, draft.tree()));
+    SPECTR_TRY_VOID(models.target.score(sequence, draft.tree()));
     const auto time = [&](bool known) -> Result<double> {
-      NodeDistributions target(*models.target, models.warp, sequence, draft.tree(), V);
+      NodeDistributions target(models.target, models.warp, sequence, draft.tree(), V);
       for (NodeId node = 0; known && node < draft.tree().size(); ++node) SPECTR_TRY_VOID(target.at(node));
       Stopwatch watch;
       SPECTR_TRY(const Verdict verdict, decoder.verifier().select(start, draft, target, choices));

@@ -186,8 +186,9 @@ void print_law(const LawFlags& flags) {
     rules = need(read_rules(flags.rule_file, horizon * tables.vocabulary, tables.vocabulary));
   Decoder decoder = rule.name == biased ? biased_decoder(rules, settings.length, tables.vocabulary, horizon)
                                         : need(make_decoder(rule, settings));
-  Models models = need(Models::start(tables.target(), tables.drafts(std::min(draft_models, rule.models.max)),
-                                     flags.sampling.warp(), 0, decoder.max_nodes(horizon)));
+  OwnedModels models =
+      need(OwnedModels::start(tables.target(), tables.drafts(std::min(draft_models, rule.models.max)),
+                              flags.sampling.warp(), 0, decoder.max_nodes(horizon)));
 
   // Start tokens are uniformly distributed and not counted.
   const auto starts = static_cast<double>(tables.starts);

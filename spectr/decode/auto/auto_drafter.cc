@@ -57,14 +57,14 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
     if (candidate.best().origin == DraftOrigin::none)
       budget_.charge(candidate.look_seconds(forecast), 0, forecast.plain());
   }
-  if (reading.empty()) return read_prompt(*models.target, first.sequence);
+  if (reading.empty()) return read_prompt(models.target, first.sequence);
 
   const Look look(first.sequence, std::min(AutoParams::look_positions, first.sequence.size() - needed));
   // Drafts first: a drafter that reads the target's states makes the target compute the prompt in pieces.
   for (std::size_t model : reading) SPECTR_TRY_VOID(look.score(*models.drafts[model]));
-  SPECTR_TRY_VOID(look.score(*models.target));
+  SPECTR_TRY_VOID(look.score(models.target));
   NodeDistributions target =
-      look.distributions(*models.target, models.warp, models.vocabulary(), NodeDistributions::Role::target);
+      look.distributions(models.target, models.warp, models.vocabulary(), NodeDistributions::Role::target);
   for (std::size_t model : reading) {
     DraftCandidate& candidate = candidates_[model];
     SPECTR_TRY_VOID(see(candidate, look, *models.drafts[model], models,
@@ -74,7 +74,7 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
                         }));
     candidate.read_prompt();
   }
-  look.keep(*models.target);
+  look.keep(models.target);
   return {};
 }
 
@@ -109,9 +109,8 @@ Result<void> AutoDrafter::look(DraftCandidate& candidate, const BlockStart& star
 
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   const Forecast& forecast = forecast_.emplace(this->forecast(start));
-  plain_ = forecast.plain();
-  Choice best = plain_;
-  double min_seconds = static_cast<double>(start.left) * plain_.seconds;
+  Choice best = forecast.plain();
+  double min_seconds = static_cast<double>(start.left) * best.seconds;
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
     DraftCandidate& candidate = candidates_[model];
     candidate.consider(forecast, start);
@@ -136,7 +135,7 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
     if (looked_ || is_chosen || recent_.empty() || !has_room(*models.drafts[model], start) ||
         !candidate.wants_look(*forecast_, chosen_))
       continue;
-    budget_.charge(candidate.look_seconds(*forecast_), 0, plain_);
+    budget_.charge(candidate.look_seconds(*forecast_), 0, forecast_->plain());
     SPECTR_TRY_VOID(look(candidate, start, *models.drafts[model], models));
     looked_ = true;
   }
@@ -144,18 +143,13 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
 
   const auto [K, L, trunk] = chosen_.setting.shape;
   largest_ = {std::max(largest_.drafts, K), std::max(largest_.length, L)};
-  switch (chosen_.origin) {
-    case DraftOrigin::none:
-      break;
-    case DraftOrigin::model:
-      candidates_[chosen_.model].drafts();
-      return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent, chosen_.model,
-                         chosen_.setting.min_reach)
-          .propose(start, models, choices, draft);
-    case DraftOrigin::ngrams:
-      return NgramDrafter(NgramEstimate::max_order, L).propose(start, models, choices, draft);
-  }
-  return {};
+  if (chosen_.origin == DraftOrigin::none) return {};
+  if (chosen_.origin == DraftOrigin::ngrams)
+    return NgramDrafter(NgramEstimate::max_order, L).propose(start, models, choices, draft);
+  candidates_[chosen_.model].drafts();
+  return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent, chosen_.model,
+                     chosen_.setting.min_reach)
+      .propose(start, models, choices, draft);
 }
 
 std::optional<Expectation> AutoDrafter::expectation() const {
@@ -164,7 +158,7 @@ std::optional<Expectation> AutoDrafter::expectation() const {
                      chosen_.setting.shape,
                      chosen_.tokens,
                      chosen_.seconds,
-                     plain_.seconds,
+                     forecast_ ? forecast_->plain().seconds : 0.0,
                      looked_,
                      charged_};
 }
@@ -186,7 +180,7 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
                  ? candidates_[chosen_.model].seconds(*forecast_, chosen_.setting.shape.drafts, nodes, levels,
                                                       emitted)
                  : forecast_->verification_seconds(nodes, emitted, 1);
-  budget_.charge(charged_, tokens, plain_);
+  budget_.charge(charged_, tokens, forecast_->plain());
   if (chosen_.origin == DraftOrigin::model)
     SPECTR_TRY_VOID(candidates_[chosen_.model].observe(draft, verdict, target));
   if (candidates_.empty()) return {};

@@ -40,7 +40,7 @@ class AutoDrafter final : public Drafter {
   /// Returns the largest K and L of any block of this sequence.
   DraftShape shape() const override { return largest_; }
   std::optional<Expectation> expectation() const override;
-  bool remembers() const override { return true; }
+  bool is_stateful() const override { return true; }
   std::vector<Learned> learned() const override;
 
  private:
@@ -58,6 +58,8 @@ class AutoDrafter final : public Drafter {
 
   std::shared_ptr<const Costs> costs_;
   AutoParams params_;
+  // State of the sequence.
+  Support support_ = Support::whole;
   std::vector<DraftCandidate> candidates_;  // by draft model
   NgramEstimate ngrams_;
   RegretBudget budget_;
@@ -65,12 +67,10 @@ class AutoDrafter final : public Drafter {
   std::vector<Distribution> recent_;
   // State of the block.
   std::optional<Forecast> forecast_;
-  Choice plain_, chosen_;
+  Choice chosen_;
   bool looked_ = false;  // true: a draft model was looked at before the block
   DraftShape largest_;
   double charged_ = 0.0;  // modelled seconds of the last block
-  // State of the sequence.
-  Support support_ = Support::whole;
 };
 
 }  // namespace spectr

@@ -27,13 +27,6 @@ DraftCandidate::DraftCandidate(std::size_t model, const AutoParams& params, cons
   latest_.reserve(kept_positions);
 }
 
-/// Returns the seconds of a block of this shape if no draft is accepted and no two draft sequences share a
-/// prefix.
-double DraftCandidate::max_seconds(const Forecast& forecast, const DraftShape& shape) const {
-  const auto K = static_cast<double>(shape.drafts), L = static_cast<double>(shape.length);
-  return seconds(forecast, shape.drafts, K * L, L, 1.0);
-}
-
 double DraftCandidate::seconds(const Forecast& forecast, std::size_t K, double nodes, double levels,
                                double tokens) const {
   return times_.block + BlockTimes::at(times_.target, 1.0 + nodes) - times_.target[1] +
@@ -83,10 +76,12 @@ void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start)
     forecast.begin(*replay_, *costs_);
   }
   for (std::size_t s = 0; s < replay_->settings().size(); ++s) {
-    const DraftShape& shape = replay_->settings()[s].shape;
-    if (shape.length > left_) continue;
+    const auto [K, L, trunk] = replay_->settings()[s].shape;
+    if (L > left_) continue;
     const Choice choice = choice_of(forecast, s);
-    if (forecast.beats(choice, best_) && forecast.affords(max_seconds(forecast, shape))) best_ = choice;
+    // A block costs most if no draft is accepted and no two draft sequences share a prefix.
+    const double max_seconds = seconds(forecast, K, static_cast<double>(K * L), static_cast<double>(L), 1.0);
+    if (forecast.beats(choice, best_) && forecast.affords(max_seconds)) best_ = choice;
   }
 }
 
@@ -111,10 +106,8 @@ double DraftCandidate::reading_seconds(std::size_t rows) const {
 }
 
 bool DraftCandidate::is_worth_reading(const Forecast& forecast) const {
-  const auto left = static_cast<double>(left_);
-  const double price = look_seconds(forecast);
-  return price < left * (plain_.seconds_per_token() - best_.seconds_per_token()) ||
-         affords_look(forecast, plain_);
+  const double saving = plain_.seconds_per_token() - best_.seconds_per_token();
+  return look_seconds(forecast) < static_cast<double>(left_) * saving || affords_look(forecast, plain_);
 }
 
 bool DraftCandidate::affords_look(const Forecast& forecast, const Choice& chosen) const {

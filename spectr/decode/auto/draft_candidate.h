@@ -48,8 +48,7 @@ class DraftCandidate {
   /// tokens.
   double seconds(const Forecast& forecast, std::size_t K, double nodes, double levels, double tokens) const;
 
-  /// Records that it has processed the prompt except for its last token, and has seen the positions at its
-  /// end.
+  /// Records that it has processed the prompt but its last token, and seen the positions at its end.
   void read_prompt();
   /// Records that it has processed the sequence except for its last token. Schedules the next look.
   void looked();
@@ -72,7 +71,6 @@ class DraftCandidate {
   double reading_seconds(std::size_t rows) const;
   bool affords_look(const Forecast& forecast, const Choice& chosen) const;
   Choice choice_of(const Forecast& forecast, std::size_t setting) const;
-  double max_seconds(const Forecast& forecast, const DraftShape& shape) const;
   Choice perfect(const Forecast& forecast) const;
 
   AutoParams params_;

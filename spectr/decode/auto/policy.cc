@@ -49,12 +49,12 @@ BlockTimes Forecast::times_of(const DraftCosts& draft) const {
   // Each row with drafts below it needs a distribution and a confidence, which takes as long as a likelihood.
   const double row = distribution_seconds() + costs_.select.likelihood;
   BlockTimes times;
-  times.block = costs_.target.seconds(1.0, attended()) + draft.alternation +
-                draft.first.value_or(draft.passes.seconds(params_.read_anyway, attended())) + row;
+  times.block = costs_.target.seconds(1.0, depth_) + draft.alternation +
+                draft.first.value_or(draft.passes.seconds(params_.read_anyway, depth_)) + row;
   for (std::size_t rows = 1; rows <= BlockTimes::max_rows; ++rows) {
     const auto r = static_cast<double>(rows);
-    times.target[rows] = costs_.target.seconds(r, attended());
-    times.draft[rows] = draft.passes.seconds(r, attended()) + r * row;
+    times.target[rows] = costs_.target.seconds(r, depth_);
+    times.draft[rows] = draft.passes.seconds(r, depth_) + r * row;
   }
   return times;
 }

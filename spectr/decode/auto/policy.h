@@ -79,10 +79,10 @@ class Forecast {
       : costs_(costs),
         params_(params),
         support_(support),
-        depth_(depth),
+        depth_(static_cast<double>(depth)),
         budget_(budget.of_block(plain(), left)) {}
 
-  Choice plain() const { return {.seconds = costs_.target.seconds(1.0, attended()) + token_seconds(1)}; }
+  Choice plain() const { return {.seconds = costs_.target.seconds(1.0, depth_) + token_seconds(1)}; }
   /// Returns true if `choice` promises more than `best`, by a margin if that is plain decoding.
   bool beats(const Choice& choice, const Choice& best) const {
     return choice.rate() > (best.origin == DraftOrigin::none ? params_.margin : 1.0) * best.rate();
@@ -95,7 +95,7 @@ class Forecast {
   /// Returns the seconds of a block that verifies `nodes` nodes and emits `tokens` tokens with K drafts each,
   /// without those of drafting.
   double verification_seconds(double nodes, double tokens, std::size_t K) const {
-    return costs_.target.seconds(1.0 + nodes, attended()) + tokens * token_seconds(K);
+    return costs_.target.seconds(1.0 + nodes, depth_) + tokens * token_seconds(K);
   }
   /// Returns the seconds per emitted token that are not passes: a distribution, its likelihood and, if
   /// distributions are dense, a plan for K drafts.
@@ -112,18 +112,15 @@ class Forecast {
   /// weight.
   void begin(Replay& replay, const DraftCosts& draft) const;
 
-  const Costs& costs() const { return costs_; }
   bool is_dense() const { return support_ == Support::whole; }
   /// Returns true if several draft sequences can differ.
   bool sequences_differ() const { return support_ != Support::point; }
 
  private:
-  double attended() const { return static_cast<double>(depth_); }
-
   const Costs& costs_;
   const AutoParams& params_;
   Support support_;
-  std::size_t depth_;
+  double depth_;
   double budget_;
 };
 
