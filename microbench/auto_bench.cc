@@ -108,7 +108,8 @@ Result<double> cost(const Pair& pair, Decoder& decoder, const Costs& costs, cons
                     std::span<const Token> prompt, std::size_t tokens, std::uint64_t seed) {
   const LanguageModel* const drafts[] = {&pair.draft};
   const std::size_t context = prompt.size() + tokens + 1;
-  SPECTR_TRY(Models models, Models::start(pair.target, drafts, warp, context, decoder.max_nodes(tokens)));
+  SPECTR_TRY(OwnedModels models,
+             OwnedModels::start(pair.target, drafts, warp, context, decoder.max_nodes(tokens)));
   const CostCurve& passes = costs.drafts.front().passes;
   double sum = 0.0;
   std::size_t length = prompt.size(), read = 0;
