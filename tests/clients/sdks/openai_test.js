@@ -1,7 +1,7 @@
 // Tests the official OpenAI client against `spectr serve`: node openai_test.js PROGRAM
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { serve } from "./server.js";
+import { serve } from "../server.js";
 
 const server = await serve(process.argv[2], "--api-key", "secret", "-np", "2");
 const client = new OpenAI({ baseURL: `${server.address}/v1`, apiKey: "secret", maxRetries: 0 });
@@ -35,7 +35,7 @@ try {
 
   const models = await client.models.list();
   assert.equal(models.data.length, 1);
-  await assert.rejects(client.chat.completions.create({ ...talk, tools: [{ type: "function", function: { name: "f" } }] }), OpenAI.BadRequestError);
+  await assert.rejects(client.chat.completions.create({ ...talk, tools: [{ type: "function", function: {} }] }), OpenAI.BadRequestError);
   await assert.rejects(client.completions.create({ ...story, prompt: " dog".repeat(600) }), OpenAI.BadRequestError);
   await assert.rejects(new OpenAI({ baseURL: `${server.address}/v1`, apiKey: "wrong", maxRetries: 0 }).completions.create(story), OpenAI.AuthenticationError);
   console.log("the OpenAI client works");

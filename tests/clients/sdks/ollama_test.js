@@ -1,0 +1,35 @@
+// Tests Ollama's client against `spectr serve`: node ollama_test.js PROGRAM
+import assert from "node:assert/strict";
+import { Ollama } from "ollama";
+import { serve } from "../server.js";
+import { isWeather, weather } from "./weather.js";
+
+const server = await serve(process.argv[2], "--chat-template", "chatml");
+const client = new Ollama({ host: server.address });
+const options = { temperature: 0, num_predict: 16 };
+
+try {
+  const { models } = await client.list();
+  assert.equal(models.length, 1);
+  const model = models[0].name;
+
+  const whole = await client.generate({ model, prompt: "Once upon a time", options });
+  assert.equal(whole.done_reason, "length");
+  assert.equal(whole.eval_count, 16);
+  let streamed = "";
+  for await (const part of await client.generate({ model, prompt: "Once upon a time", options, stream: true })) streamed += part.response;
+  assert.equal(streamed, whole.response);
+
+  const messages = [{ role: "user", content: "Once upon a time" }];
+  const chat = await client.chat({ model, messages, options });
+  assert.equal(chat.message.role, "assistant");
+  assert.equal(chat.eval_count, 16);
+
+  const answer = await client.chat({ model, messages, format: weather.parameters, options: { ...options, num_predict: 100 } });
+  assert.ok(isWeather(JSON.parse(answer.message.content)), answer.message.content);
+
+  await assert.rejects(client.chat({ model: "none", messages: [{ role: "user", content: " dog".repeat(600) }] }), { name: "ResponseError" });
+  console.log("Ollama's client works");
+} finally {
+  await server.stop();
+}
