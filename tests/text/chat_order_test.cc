@@ -18,16 +18,21 @@ std::string rendered_messages(const std::string& source, std::vector<ChatMessage
   return chat_template.render({.messages = std::move(messages)}).value().bytes();
 }
 
-TEST(MessageOrder, HasOneSystemMessageIfTheTemplateRefusesLaterOnes) {
-  const std::string source =
+TEST(MessageOrder, HasOneSystemMessageIfTheTemplateRefusesOrDropsLaterOnes) {
+  const std::string refuses =
       "{% for m in messages %}"
       "{% if m.role == 'system' and not loop.first %}{{ raise_exception('too late') }}{% endif %}"
       "[{{ m.role }}]{{ m.content }}{% endfor %}";
-  EXPECT_EQ(rendered_messages(source, {ChatMessage::of("system", "a"), ChatMessage::of("system", "b"),
-                                       ChatMessage::of("user", "c"), ChatMessage::of("user", "d"),
-                                       ChatMessage::of("system", "e"), ChatMessage::of("assistant", "f"),
-                                       ChatMessage::of("system", "g")}),
-            "[system]a\n\nb[user]c[user]d\n\ne[assistant]f[user]g");
+  const std::string drops =
+      "{% for m in messages %}{% if m.role != 'system' or loop.first %}"
+      "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}";
+  for (const std::string& source : {refuses, drops}) {
+    EXPECT_EQ(rendered_messages(source, {ChatMessage::of("system", "a"), ChatMessage::of("system", "b"),
+                                         ChatMessage::of("user", "c"), ChatMessage::of("user", "d"),
+                                         ChatMessage::of("system", "e"), ChatMessage::of("assistant", "f"),
+                                         ChatMessage::of("system", "g")}),
+              "[system]a\n\nb[user]c[user]d\n\ne[assistant]f[user]g");
+  }
 }
 
 TEST(MessageOrder, TakesTurnsIfTheTemplateRequiresIt) {

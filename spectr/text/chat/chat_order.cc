@@ -1,5 +1,6 @@
 // Determines by rendering which orders of messages a chat template refuses, and avoids them.
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,13 +23,14 @@ void append_content(ChatMessage& message, const ChatMessage& more) {
 
 /// Requires: the support for tools is known.
 void ChatTemplate::probe_order() {
-  const auto renders = [this](const std::vector<ChatMessage>& messages) {
-    return run(messages, {}, true).has_value();
+  const auto renders = [this](const std::vector<ChatMessage>& messages, std::string_view text = {}) {
+    const auto rendered = run(messages, {}, true);
+    return rendered && rendered->bytes().contains(text);
   };
   const ChatMessage system = ChatMessage::of("system", "zinc"), user = ChatMessage::of("user", "xylophone");
   if (!renders({user})) return;
   takes_system_ = renders({system, user});
-  takes_late_system_ = renders({system, user, system});
+  takes_late_system_ = renders({system, user, ChatMessage::of("system", "quartz")}, "quartz");
   takes_user_twice_ = renders({user, user});
   if (!tools_.prints_calls) return;
   ChatMessage answer = ChatMessage::of("assistant", "");
@@ -40,8 +42,8 @@ void ChatTemplate::probe_order() {
 }
 
 /// Returns messages that the template renders. System messages after the first message become user messages
-/// if the template refuses them, except that those at the beginning are joined; so are consecutive user
-/// messages. The text before calls becomes part of the thoughts if the template refuses both.
+/// if the template refuses or drops them, except that those at the beginning are joined; so are consecutive
+/// user messages. The text before calls becomes part of the thoughts if the template refuses both.
 std::vector<ChatMessage> ChatTemplate::ordered(std::vector<ChatMessage> messages) const {
   std::vector<ChatMessage> all;
   for (ChatMessage& message : messages) {

@@ -104,7 +104,7 @@ class ChatTemplate {
   bool takes_parts_ = false;     // prints contents that are lists of parts
   bool knows_thoughts_ = false;  // the source has the mark that opens reasoning
   bool takes_thinking_ = false;  // reads reasoning from a member `thinking`
-  // Conversations that the template renders without an error.
+  // Conversations that the template renders without an error; late system messages must be printed.
   bool takes_system_ = true;         // system messages at the beginning
   bool takes_late_system_ = true;    // system messages after others
   bool takes_user_twice_ = true;     // consecutive user messages
