@@ -176,6 +176,25 @@ TEST(Messages, HoldCallsAndResults) {
   EXPECT_EQ(reply.json()["usage"]["input_tokens"], same["input_tokens"]);
 }
 
+TEST(Messages, NameTheToolsThatASearchHasFound) {
+  const ScriptedServer server({"a"});
+  const auto tokens = [&](const TestJson& found) {
+    const TestJson call = {
+        {"type", "tool_use"}, {"id", "toolu_1"}, {"name", "search"}, {"input", TestJson::object()}};
+    const TestJson result = {
+        {"type", "tool_result"}, {"tool_use_id", "toolu_1"}, {"content", TestJson::array({found})}};
+    const TestJson history = {{{"role", "user"}, {"content", "Weather?"}},
+                              {{"role", "assistant"}, {"content", TestJson::array({call})}},
+                              {{"role", "user"}, {"content", TestJson::array({result})}}};
+    const auto reply = server->post("/v1/messages/count_tokens", message_request({{"messages", history}}));
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return reply.json()["input_tokens"].get<int>();
+  };
+  const TestJson reference = {{"type", "tool_reference"}, {"tool_name", "get_weather"}};
+  EXPECT_EQ(tokens(reference), tokens({{"type", "text"}, {"text", "get_weather"}}));
+  EXPECT_GT(tokens(reference), tokens({{"type", "text"}, {"text", ""}}));
+}
+
 TEST(Messages, ThatAreMalformedAreRefusedByName) {
   const ScriptedServer server({"a"});
   const auto user = [](const TestJson& content) {

@@ -45,6 +45,8 @@ ChatMessage text_message(const char* role, const JsonInput& content, const std::
   ChatMessage message{role, {}, !content.is_string()};
   for_each_block(content, where,
                  [&](const JsonInput& block, const std::string& type, const std::string& place) {
+                   if (type == "tool_reference" && message.role == "tool")
+                     return message.parts.push_back(block_text(block, "tool_name", place));
                    if (type != "text") refuse_block(type, place);
                    std::string text = block_text(block, "text", place);
                    const bool bills =
@@ -54,7 +56,8 @@ ChatMessage text_message(const char* role, const JsonInput& content, const std::
   return message;
 }
 
-/// Converts a tool result to a separate message.
+/// Converts a tool result to a separate message. A search for tools returns references, of which the names
+/// remain: the request describes the tools themselves.
 ChatMessage tool_result(const JsonInput& block, const std::string& where) {
   Fields fields(block, where + ".");
   const JsonInput* content = fields.any("content");
@@ -136,7 +139,7 @@ void read_tools(Fields& fields, ToolRequest& request) {
     Fields tool((*tools)[i], where + ".");
     if (const auto type = tool.string("type").value_or("custom"); type != "custom") refuse_block(type, where);
     request.add(where, tool, "input_schema");
-    tool.any("cache_control");
+    for (const char* const hint : {"cache_control", "defer_loading"}) tool.any(hint);
     tool.ignore_others();
   }
   const JsonInput* choice = fields.object("tool_choice");
@@ -170,6 +173,7 @@ void read_thinking(Fields& fields, GenerationRequest& request) {
   }
   if (const auto tokens = inner.count("budget_tokens", 1); tokens && type == "enabled")
     request.reasoning_limit = {static_cast<std::size_t>(*tokens)};
+  inner.any("display");
   inner.ignore_others();
   request.chat.values = JsonInput::object();
   request.chat.values["enable_thinking"] = type != "disabled";

@@ -71,6 +71,7 @@ Result<ChatTemplate> ChatTemplate::make(std::string_view source, const Vocabular
   made.takes_thinking_ = source.contains(".thinking");
   SPECTR_TRY_VOID(made.probe_contents());
   made.probe_tools(source);
+  made.probe_order();
   made.cut_calls_at_ends(vocabulary);
   return made;
 }

@@ -60,7 +60,8 @@ class ChatTemplate {
 
   /// Renders a prompt in which all text from the conversation is quoted. Reasoning that the template opens is
   /// closed if answers must have none. Tools, calls and results that the template does not print become text
-  /// of messages. Fails with the error that the template raises.
+  /// of messages, and messages that it refuses in their place become part of others. Fails with the error
+  /// that the template raises.
   Result<MarkedText> render(const Conversation& conversation) const;
 
   /// True if strings of variables must be marked as quoted.
@@ -79,8 +80,10 @@ class ChatTemplate {
   Result<void> probe_contents();
   void probe_tools(std::string_view source);
   bool probe_calls(const jinja::Dict& values);
+  void probe_order();
   void cut_calls_at_ends(const Vocabulary& vocabulary);
   std::vector<ChatMessage> adapted(const Conversation& conversation) const;
+  std::vector<ChatMessage> ordered(std::vector<ChatMessage> messages) const;
   jinja::List value_of(const std::vector<ToolCall>& calls) const;
   jinja::Value value_of(const ChatMessage& message) const;
   Result<MarkedText> continued(std::vector<ChatMessage> messages, const jinja::Dict& values) const;
@@ -101,6 +104,11 @@ class ChatTemplate {
   bool takes_parts_ = false;     // prints contents that are lists of parts
   bool knows_thoughts_ = false;  // the source has the mark that opens reasoning
   bool takes_thinking_ = false;  // reads reasoning from a member `thinking`
+  // Conversations that the template renders without an error; late system messages must be printed.
+  bool takes_system_ = true;         // system messages at the beginning
+  bool takes_late_system_ = true;    // system messages after others
+  bool takes_user_twice_ = true;     // consecutive user messages
+  bool takes_thoughts_text_ = true;  // reasoning and content in a message with calls
 };
 
 }  // namespace spectr

@@ -195,6 +195,7 @@ std::vector<ChatMessage> ChatTemplate::adapted(const Conversation& conversation)
       messages.push_back(std::move(message));
     }
   }
+  messages = ordered(std::move(messages));
   if (!conversation.tools.empty() && !tools_.prints_tools)
     put_first(messages, tools_.prints_system ? "system" : "user", tool_instructions(conversation.tools));
   return messages;
