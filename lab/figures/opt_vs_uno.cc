@@ -57,9 +57,10 @@ class Generator {
     const std::size_t context = std::min(context_length, target.context());
     std::vector<const LanguageModel*> drafts;
     if (draft != nullptr) drafts.push_back(draft);
-    SPECTR_TRY(OwnedModels models,
-               OwnedModels::start(target, drafts, warp, context, decoder.max_nodes(context)));
-    return Generator(std::move(decoder), std::move(models));
+    // SPECTR_TRY would move it once more, and GCC 12 would warn of members that may be uninitialized.
+    auto models = OwnedModels::start(target, drafts, warp, context, decoder.max_nodes(context));
+    if (!models) return std::unexpected(std::move(models.error()));
+    return Generator(std::move(decoder), std::move(*models));
   }
 
   Result<std::vector<Token>> generate_text(std::span<const Token> prompt, const GenerateOptions& options,
@@ -76,7 +77,8 @@ class Generator {
   double tokens_per_call() const { return tokens_ / calls_; }
 
  private:
-  Generator(Decoder decoder, OwnedModels models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
+  Generator(Decoder decoder, OwnedModels&& models)
+      : decoder_(std::move(decoder)), models_(std::move(models)) {}
 
   Decoder decoder_;
   OwnedModels models_;
