@@ -78,5 +78,10 @@ TEST(Inspect, PrintsMetadataAndTensors) {
   EXPECT_THAT(text, HasSubstr("token_embd.weight"));
 }
 
+TEST(Inspect, SaysWhatATrainedDrafterIsFor) {
+  EXPECT_THAT(output({"inspect", data("models/trained/spectr-stories-7m-eagle3-q8_0.gguf")}),
+              StartsWith("spectr drafts with this file: -md gives it to the target"));
+}
+
 }  // namespace
 }  // namespace spectr::test

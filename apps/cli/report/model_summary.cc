@@ -9,6 +9,7 @@
 #include "spectr/base/thread_pool.h"
 #include "spectr/engine/backends.h"
 #include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/drafters/drafters.h"
 #include "spectr/nn/kv_slots.h"
 #include "spectr/nn/transformer.h"
 #include "spectr/text/tokenizer.h"
@@ -56,6 +57,12 @@ Result<std::string> describe_model(const Gguf& file) {
 }  // namespace
 
 std::string summary_of(const Gguf& file) {
+  if (is_trained_drafter(file)) {
+    return fmt::format(
+        "spectr drafts with this file: -md gives it to the target that it was trained for, and spectr "
+        "check-pair -m TARGET -md {} compares the two\n",
+        file.name());
+  }
   const auto model = describe_model(file);
   return model ? *model : fmt::format("spectr does not run this file: {}\n", model.error().message);
 }
