@@ -33,6 +33,31 @@ Arguments draft_logits(const std::string& name, const Json& figures) {
   return command;
 }
 
+std::string bundled_drafter(const std::string& kind) {
+  return data("models/trained/spectr-stories-7m-" + kind + "-q8_0.gguf");
+}
+
+/// Returns the tokens per call of the bundled target over these seeds, without filters.
+double tokens_per_call(const std::string& drafter, const Arguments& method) {
+  double tokens = 0.0, calls = 0.0;
+  for (const char* const seed : {"1", "2", "3", "4"}) {
+    const Outcome ran = spectr(Arguments{"generate", "-m",      data("models/spectr-stories-7m-q8_0.gguf"),
+                                         "-md",      drafter,   "-p",
+                                         "Once",     "-n",      "100",
+                                         "--temp",   "1",       "--top-k",
+                                         "0",        "--top-p", "1",
+                                         "--min-p",  "0",       "--seed",
+                                         seed,       "-t",      "1",
+                                         "--json"} +
+                               method);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const Json stats = Json::parse(ran.out)["stats"];
+    tokens += stats["generated"].get<double>();
+    calls += stats["target_calls"].get<double>();
+  }
+  return tokens / calls;
+}
+
 Json printed(const Arguments& command) {
   const Outcome ran = spectr(command);
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -199,6 +224,30 @@ TEST_F(DraftersNextToAModel, AreNotNeededWhereTheModelHasALayerForDrafting) {
   EXPECT_EQ(method_of(named), "spectr");
   EXPECT_GT(Json::parse(named.out)["stats"]["drafted"].get<int>(), 0);
   EXPECT_EQ(method_of(generated(target, {"--spec-type", "none"})), "plain");
+}
+
+TEST(BundledDrafters, GiveThePlainTextWithoutSampling) {
+  const Arguments greedy = {
+      "generate", "-m", data("models/spectr-stories-7m-q8_0.gguf"), "-p", "Once", "-n", "64", "--temp", "0",
+      "-t",       "1"};
+  const std::string plain = spectr(greedy + Arguments{"--method", "plain"}).out;
+  for (const char* const kind : {"eagle3", "dflash"}) {
+    for (const char* const method : {"spectr", "conditional", "traversal"}) {
+      const Outcome drafted =
+          spectr(greedy + Arguments{"-md", bundled_drafter(kind), "--method", method, "-K", "2", "-L", "3"});
+      EXPECT_EQ(drafted.out, plain) << kind << " " << method << drafted.err;
+    }
+  }
+}
+
+// Tokens per call depend on the seed alone, not on the machine's speed.
+TEST(BundledDrafters, GainByFourDraftsOfOnePass) {
+  const std::string dflash = bundled_drafter("dflash");
+  const double one = tokens_per_call(dflash, {"--method", "block", "-L", "4"});
+  const double four =
+      tokens_per_call(dflash, {"--method", "spectr", "--plan", "optimal", "-K", "4", "-L", "4"});
+  EXPECT_GT(one, 1.7);
+  EXPECT_GT(four, 1.15 * one);
 }
 
 }  // namespace
