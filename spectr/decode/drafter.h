@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/choices.h"
@@ -18,9 +19,15 @@
 
 namespace spectr {
 
+class OwnedModels;
+
 /// The sessions of one sequence in the models of a run, and the warp that is applied to all their
 /// distributions. The sessions are borrowed and must outlive it.
 struct Models {
+  Models(Session& of_target, std::vector<Session*> of_drafts, Warp applied)
+      : target(of_target), drafts(std::move(of_drafts)), warp(std::move(applied)) {}
+  Models(OwnedModels&&) = delete;  // it would lose its sessions
+
   Session& target;
   std::vector<Session*> drafts;
   Warp warp;

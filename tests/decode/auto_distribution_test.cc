@@ -159,7 +159,7 @@ TEST(Auto, KeepsTheDistributionWithTrainedDrafters) {
         const TabularPair pair = TabularPair::random(2, 12, seed, models);
         for (const std::vector<Token>& prompt : {std::vector<Token>{0, 1}, {1, 0, 0, 1, 1, 0, 1}}) {
           Decoder decoder = decoder_of("auto", options);
-          Models sessions = pair.models("auto", decoder, WarpOptions::none(), 12);
+          OwnedModels sessions = pair.models("auto", decoder, WarpOptions::none(), 12);
           const auto found = enumerate_decoder(decoder, sessions, prompt, {.horizon = 4});
           const auto target = enumerate_target(sessions, prompt, {.horizon = 4});
           ASSERT_TRUE(found && target);
