@@ -34,14 +34,14 @@ Arguments draft_logits(const std::string& name, const Json& figures) {
 }
 
 std::string bundled_drafter(const std::string& kind) {
-  return data("models/trained/spectr-stories-7m-" + kind + "-q8_0.gguf");
+  return (source_folder() / "models/trained" / ("spectr-stories-7m-" + kind + "-q8_0.gguf")).string();
 }
 
 /// Returns the tokens per call of the bundled target, without filters, on openings that no drafter was
 /// trained on.
 double tokens_per_call(const std::string& drafter, const Arguments& method) {
   double tokens = 0.0, calls = 0.0;
-  std::ifstream openings(data("data/stories.jsonl"));
+  std::ifstream openings(source_folder() / "data/stories.jsonl");
   std::string line;
   for (int i = 0; i < 170 && std::getline(openings, line); ++i) {
     if (i < 150) continue;

@@ -79,8 +79,9 @@ TEST(Inspect, PrintsMetadataAndTensors) {
 }
 
 TEST(Inspect, SaysWhatATrainedDrafterIsFor) {
-  EXPECT_THAT(output({"inspect", data("models/trained/spectr-stories-7m-eagle3-q8_0.gguf")}),
-              StartsWith("spectr drafts with this file: -md gives it to the target"));
+  EXPECT_THAT(
+      output({"inspect", (source_folder() / "models/trained/spectr-stories-7m-eagle3-q8_0.gguf").string()}),
+      StartsWith("spectr drafts with this file: -md gives it to the target"));
 }
 
 }  // namespace
