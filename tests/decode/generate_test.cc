@@ -229,7 +229,7 @@ TEST(Generate, ThePromptMustFitTheContext) {
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("6 tokens"));
   EXPECT_THAT(failed.error().message, HasSubstr("5"));
-  EXPECT_THROW(run(choices, {.limit = 4}, std::vector<Token>{}), BrokenContract);
+  EXPECT_THROW((void)run(choices, {.limit = 4}, std::vector<Token>{}), BrokenContract);
 }
 
 TEST(Generate, TheContextEndsTheText) {
