@@ -2,7 +2,7 @@
 import openai
 from served import STORY, TOO_LONG, Weather, raises, serve
 
-with serve("--api-key", "secret") as address:
+with serve("--api-key", "secret", "-np", "1") as address:
     client = openai.OpenAI(base_url=f"{address}/v1", api_key="secret", max_retries=0)
     story = {"model": "any", "messages": STORY, "max_tokens": 16, "temperature": 0}
 
@@ -22,6 +22,14 @@ with serve("--api-key", "secret") as address:
     answer = client.responses.create(model="any", input=STORY, max_output_tokens=16, temperature=0)
     assert answer.status == "incomplete" and answer.output_text == whole.choices[0].message.content, answer
 
+    # A stream that the client leaves ends its completion: the only slot is free for the next one.
+    with client.chat.completions.create(**story | {"max_tokens": 400}, stream=True) as endless:
+        next(iter(endless))
+    last = list(client.chat.completions.create(**story, stream=True, stream_options={"include_usage": True}))[-1]
+    assert last.usage.completion_tokens == 16 and last.usage.completion_tokens_details.reasoning_tokens == 0, last
+
+    with raises(openai.NotFoundError):
+        client.post("/no/such/route", cast_to=object, body={})
     with raises(openai.BadRequestError):
         client.chat.completions.create(**story | {"messages": TOO_LONG})
     with raises(openai.AuthenticationError):

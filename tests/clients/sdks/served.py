@@ -4,6 +4,7 @@ import contextlib
 import re
 import subprocess
 import sys
+import threading
 import typing
 
 import pydantic
@@ -35,6 +36,7 @@ def serve(*flags):
                     break
             else:
                 raise RuntimeError(f"the server ended: {log}")
+            threading.Thread(target=server.stderr.read, daemon=True).start()  # a full pipe would stop the server
             yield address
         finally:
             server.terminate()
