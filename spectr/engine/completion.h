@@ -47,8 +47,9 @@ struct CompletionResult {
   std::size_t computed = 0;                     ///< prompt tokens that the target computed
   DraftShape shape;  ///< K and L of the method; the largest of the sequence for `auto`
   std::size_t slot = 0;
-  CostCheck cost_check;          ///< methods that read costs only
-  std::vector<Learned> learned;  ///< for each draft model, by methods that learn
+  std::size_t reasoning_tokens = 0;  ///< tokens of the reasoning, if it is split from the content
+  CostCheck cost_check;              ///< methods that read costs only
+  std::vector<Learned> learned;      ///< for each draft model, by methods that learn
 };
 
 /// Progress of a prompt.

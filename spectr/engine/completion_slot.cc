@@ -355,6 +355,7 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   if (result.reason == FinishReason::limit && job.request->context_limits(job.choice))
     result.reason = FinishReason::context;
   result.has_new_line = text.has_new_line();
+  result.reasoning_tokens = text.reasoning_tokens();
   result.stop_word = text.stop_word();
   if (!text.stop_word().empty()) {
     result.reason = FinishReason::word;

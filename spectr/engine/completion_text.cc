@@ -6,15 +6,7 @@
 #include "spectr/base/utf8.h"
 
 namespace spectr {
-namespace {
-
-TextDelta delta_of(ReasoningSplitter::Parts parts) {
-  return {.text = std::move(parts.content),
-          .reasoning = std::move(parts.reasoning),
-          .thoughts = std::move(parts.thoughts)};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void TextDelta::append(TextDelta later) {
   for (ThoughtSpan span : later.thoughts) {
@@ -47,30 +39,41 @@ TokenReport CompletionText::report(const Block& block, std::size_t i) const {
 }
 
 TextDelta CompletionText::add(const Block& block) {
-  std::vector<TokenReport> tokens;
+  TextDelta delta;
   for (std::size_t i = 0; i < block.tokens.size() && !text_.stopped(); ++i) {
-    tokens.push_back(report(block, i));
+    delta.tokens.push_back(report(block, i));
     const std::size_t before = text_.text().size();
     text_.push(block.tokens[i]);
-    tokens.back().end = text_.text().size();
+    delta.tokens.back().end = text_.text().size();
     if (text_.stopped()) {
       kept_ = i + 1;
     } else {
       characters_ += utf8_characters(std::string_view(text_.text()).substr(before));
     }
+    if (!splitter_) continue;
+    ++undecided_;
+    split(splitter_->push(release(text_.certain())), delta);
   }
-  const std::string_view certain = release(text_.certain());
-  TextDelta delta = splitter_ ? delta_of(splitter_->push(certain)) : TextDelta{std::string(certain)};
-  delta.tokens = std::move(tokens);
+  if (!splitter_) delta.text = release(text_.certain());
   return delta;
+}
+
+void CompletionText::split(ReasoningSplitter::Parts parts, TextDelta& delta) {
+  const bool is_content = !parts.content.empty(), is_reasoning = !parts.thoughts.empty();
+  if (is_reasoning) reasoning_tokens_ += undecided_;
+  if (is_reasoning || is_content) undecided_ = 0;
+  delta.append({.text = std::move(parts.content),
+                .reasoning = std::move(parts.reasoning),
+                .thoughts = std::move(parts.thoughts)});
 }
 
 TextDelta CompletionText::finish() {
   text_.finish();
   const std::string_view rest = release(text_.text().size());
   if (!splitter_) return {std::string(rest)};
-  TextDelta delta = delta_of(splitter_->push(rest));
-  delta.append(delta_of(splitter_->finish()));
+  TextDelta delta;
+  split(splitter_->push(rest), delta);
+  split(splitter_->finish(), delta);
   return delta;
 }
 

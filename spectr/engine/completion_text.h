@@ -73,6 +73,9 @@ class CompletionText {
   std::optional<std::size_t> kept() const { return kept_; }
   /// Returns the stop sequence that ended the text, or an empty string.
   const std::string& stop_word() const { return text_.stop_word(); }
+  /// Returns the number of tokens of the reasoning, including its marks; 0 without a splitter. A token of
+  /// both reasoning and content counts.
+  std::size_t reasoning_tokens() const { return reasoning_tokens_; }
   bool has_new_line() const { return text_.text().contains('\n'); }
 
   /// Returns the text that was held back, at the end of the completion.
@@ -81,12 +84,15 @@ class CompletionText {
  private:
   TokenReport report(const Block& block, std::size_t i) const;
   std::string_view release(std::size_t until);
+  /// Adds released text, and attributes the tokens since the last part to the reasoning or the content.
+  void split(ReasoningSplitter::Parts parts, TextDelta& delta);
 
   const Tokenizer& tokenizer_;
   StoppingText text_;
   std::unique_ptr<ReasoningSplitter> splitter_;
   std::size_t characters_ = 0;  // in the text
   std::size_t released_ = 0;
+  std::size_t reasoning_tokens_ = 0, undecided_ = 0;  // undecided: text of these tokens is held back
   std::optional<std::size_t> kept_;
 };
 

@@ -20,7 +20,7 @@ const std::vector<std::string> thinks_and_calls = {"<think>Hm.",
                                                    "{\"city\": \"Rome\"}}",
                                                    "\n</tool_call>"};
 
-TestJson message_request(TestJson fields = TestJson::object()) {
+TestJson message_request(const TestJson& fields = TestJson::object()) {
   TestJson body = {{"model", "any"},
                    {"max_tokens", 100},
                    {"temperature", 0},
@@ -62,6 +62,22 @@ TEST(Messages, EndThoughtsThatHaveUsedUpTheirBudget) {
   const auto answer = server->post("/v1/chat/completions", chat);
   ASSERT_EQ(answer.status, 200) << answer.body;
   EXPECT_EQ(answer.json()["choices"][0]["message"]["reasoning_content"], "Hm one!");
+}
+
+TEST(Messages, CountTheTokensOfThoughts) {
+  const auto counted = [](const std::vector<std::string>& tokens, int limit) {
+    const ScriptedServer server(tokens);
+    const auto answer =
+        server->post("/v1/chat/completions",
+                     {{"messages", {{{"role", "user"}, {"content", "Hi"}}}}, {"max_tokens", limit}});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.json()["usage"]["completion_tokens_details"]["reasoning_tokens"].get<int>();
+  };
+  EXPECT_EQ(counted({"<think>Hm", " one", " two", "</think>\n\n", "Hello", " there"}, 40), 4);
+  EXPECT_EQ(counted({"<think>", "Hm", " <", "b>", "</th", "ink>", "Hello"}, 40), 6)
+      << "marks of several tokens";
+  EXPECT_EQ(counted({"<think>Hm", " one", " two", " three"}, 3), 3) << "the thoughts do not end";
+  EXPECT_EQ(counted({"Hello", " <", "think", " there"}, 40), 0) << "content that looks like a mark";
 }
 
 TEST(Messages, AreStreamedBlockByBlock) {

@@ -19,7 +19,7 @@ const std::vector<std::string> thinks_says_calls = {"<think>Hm.",
                                                     "{\"city\": \"Rome\"}}",
                                                     "\n</tool_call>"};
 
-TestJson response_request(TestJson fields = TestJson::object()) {
+TestJson response_request(const TestJson& fields = TestJson::object()) {
   TestJson body = {{"model", "any"},
                    {"input", "Weather?"},
                    {"temperature", 0},
@@ -55,6 +55,7 @@ TEST(Responses, AreItemsOfThoughtsTextAndCalls) {
      "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
     {"type": "function_call", "status": "completed", "name": "get_weather", "arguments": "{\"city\":\"Rome\"}"}])"));
   EXPECT_EQ(response["usage"]["output_tokens"], thinks_says_calls.size() + 1);
+  EXPECT_EQ(response["usage"]["output_tokens_details"]["reasoning_tokens"], 2);
 }
 
 TEST(Responses, AreStreamedAsEventsThatAddUpToTheWhole) {

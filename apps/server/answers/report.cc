@@ -58,13 +58,17 @@ std::size_t prompt_tokens_of(const PreparedRequest& request) {
 
 Json usage_of(const PreparedRequest& request, std::span<const CompletionResult> results) {
   const std::size_t prompt = prompt_tokens_of(request), n = request.request.n;
-  std::size_t generated = 0, cached = 0;
+  std::size_t generated = 0, reasoning = 0, cached = 0;
   for (std::size_t i = 0; i < request.completions(); i += n) cached += cached_by_all(results.subspan(i, n));
-  for (const CompletionResult& result : results) generated += result.statistics.generated();
+  for (const CompletionResult& result : results) {
+    generated += result.statistics.generated();
+    reasoning += result.reasoning_tokens;
+  }
   return {{"prompt_tokens", prompt},
           {"completion_tokens", generated},
           {"total_tokens", prompt + generated},
-          {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+          {"prompt_tokens_details", {{"cached_tokens", cached}}},
+          {"completion_tokens_details", {{"reasoning_tokens", reasoning}}}};
 }
 
 Json timings_of(const PreparedRequest& request, std::span<const CompletionResult> results,

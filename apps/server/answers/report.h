@@ -32,7 +32,7 @@ struct FinishedText {
 
 /// Returns the number of tokens of all prompts.
 std::size_t prompt_tokens_of(const PreparedRequest& request);
-/// Reports prompt_tokens, completion_tokens, total_tokens and prompt_tokens_details of all completions. Every
+/// Reports prompt_tokens, completion_tokens, total_tokens and the details of both of all completions. Every
 /// prompt is counted once: a token of it is cached if none of its completions computed it.
 Json usage_of(const PreparedRequest& request, std::span<const CompletionResult> results);
 /// Reports tokens, times and speeds of the completions from `first` on together; draft_n and draft_n_accepted

@@ -90,7 +90,7 @@ class ResponsesFormat final : public Format {
     all["usage"] = {{"input_tokens", usage["prompt_tokens"]},
                     {"input_tokens_details", usage["prompt_tokens_details"]},
                     {"output_tokens", usage["completion_tokens"]},
-                    {"output_tokens_details", {{"reasoning_tokens", 0}}},
+                    {"output_tokens_details", usage["completion_tokens_details"]},
                     {"total_tokens", usage["total_tokens"]}};
     return all;
   }
