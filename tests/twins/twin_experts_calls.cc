@@ -73,13 +73,13 @@ Choice choose(const call::ChooseExperts& call, std::span<const float> z, Roundin
                                scales = vector(call.scales, call.experts);
   std::vector<std::size_t> all(call.experts);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const auto most_of = [&](const std::vector<std::size_t>& experts) {
+  const auto largest_of = [&](const std::vector<std::size_t>& experts) {
     float most = -std::numeric_limits<float>::infinity();
     for (const std::size_t e : experts) most = std::fmax(most, z[e]);
     return most;
   };
   const auto softmax_of = [&](const std::vector<std::size_t>& experts) {
-    const float most = most_of(experts);
+    const float most = largest_of(experts);
     const float sum = sum_of(experts, [&](std::size_t e) { return exp_of_negative(z[e] - most, rounding); });
     std::vector<float> s(z.size());
     for (std::size_t e = 0; e < z.size(); ++e) s[e] = exp_of_negative(z[e] - most, rounding) / sum;
@@ -152,9 +152,10 @@ void for_each_group(const call::ExpertWeights& weights, const call::ExpertLists&
 
 void copy_to_slots(const std::vector<float>& y, std::span<const int> slots, const call::Rows& to) {
   const std::size_t cols = y.size() / slots.size();
-  for (std::size_t i = 0; i < slots.size(); ++i)
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     std::ranges::copy(std::span(y).subspan(i * cols, cols),
                       row(to, static_cast<std::size_t>(slots[i]), cols).begin());
+  }
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ bool ChatTemplate::probe_calls(const jinja::Dict& values) {
 void ChatTemplate::cut_calls_at_ends(const Vocabulary& vocabulary) {
   ToolForm& form = tools_.form;
   for (const Token end : vocabulary.ends()) {
-    const std::string text = vocabulary.text(end);
+    const std::string& text = vocabulary.text(end);
     if (text.empty()) continue;
     form.tail.resize(std::min(form.tail.find(text), form.tail.size()));
     if (!form.joint.contains(text)) continue;
