@@ -50,8 +50,8 @@ function(vulkan_words glslc folder)
     set(arrays "${arrays}constexpr std::uint32_t ${name}[] = {\n#include \"spectr/backend/vulkan/words/${name}.inc\"\n};\n" PARENT_SCOPE)
   endfunction()
   file(MAKE_DIRECTORY ${words})
-  foreach(name IN ITEMS quantize panel_product float_product turn attend choose_experts group_experts add_chosen combine
-          move copy_heads spread word_logits top sum_exp store_inputs convolve prepare_heads multiply_keys recur)
+  foreach(name IN ITEMS quantize panel_product float_product rope attend choose_experts group_experts add_chosen combine
+          move copy_heads spread extra_token_logits top sum_exp store_inputs convolve prepare_heads multiply_keys recur)
     vulkan_kernel(${name} ${name})
   endforeach()
   foreach(name IN ITEMS elementwise norm merge)

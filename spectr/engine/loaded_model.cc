@@ -14,6 +14,15 @@
 namespace spectr {
 namespace {
 
+/// A shortlist by the context has the first 1/16 of the vocabulary.
+constexpr std::size_t context_share = 16;
+
+std::vector<Token> first_tokens(std::size_t count, const Vocabulary& vocabulary) {
+  std::vector<Token> tokens(std::min(count, vocabulary.size()));
+  std::iota(tokens.begin(), tokens.end(), Token{0});
+  return tokens;
+}
+
 Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocabulary& vocabulary) {
   std::vector<Token> tokens;
   if (const auto* count = std::get_if<std::size_t>(&options.words)) {
@@ -21,8 +30,9 @@ Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocab
       return error("{}: a draft of the first {} tokens is of no use, at least {} are needed",
                    vocabulary.source(), *count, min_shortlist);
     }
-    tokens.resize(std::min(*count, vocabulary.size()));
-    std::iota(tokens.begin(), tokens.end(), Token{0});
+    tokens = first_tokens(*count, vocabulary);
+  } else if (std::holds_alternative<SlimOptions::Context>(options.words)) {
+    tokens = first_tokens(std::max(vocabulary.size() / context_share, min_shortlist), vocabulary);
   } else if (const auto* path = std::get_if<std::filesystem::path>(&options.words)) {
     SPECTR_TRY(tokens, TokenFrequencies::read(path->string(), vocabulary));
     if (tokens.size() < min_shortlist) {
@@ -114,14 +124,12 @@ Result<std::optional<DrafterFile>> find_trained_drafter(const std::filesystem::p
 Result<std::unique_ptr<TrainedDrafter>> load_trained_drafter(Gguf file, const Transformer& target,
                                                              const Tokenizer& tokenizer, ThreadPool& pool,
                                                              const LoadOptions& options) {
-  if (options.draft != SlimOptions()) {
-    return error("{}: a trained drafter is loaded as it is: --draft-type and --draft-vocab do not apply",
-                 file.name());
-  }
   SPECTR_TRY(const std::unique_ptr<Tokenizer> own, Tokenizer::load(file));
   SPECTR_TRY_VOID(same_vocabulary(tokenizer.vocabulary(), own->vocabulary()));
   SPECTR_TRY(std::shared_ptr<const Backend> backend, backend_of(options.draft_device, pool));
-  return TrainedDrafter::load(std::move(file), target, std::move(backend), &pool);
+  Slimming slimming{.type = options.draft.type};
+  SPECTR_TRY(slimming.shortlist, shortlist_for(options.draft, tokenizer.vocabulary()));
+  return TrainedDrafter::load(std::move(file), target, std::move(backend), &pool, slimming);
 }
 
 }  // namespace spectr

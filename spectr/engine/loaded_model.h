@@ -27,15 +27,19 @@ struct LoadedModel {
   double seconds = 0.0;                        ///< duration of loading
 };
 
-/// How a draft model is reduced while it is loaded. See Slimming.
+/// How a draft model or a trained drafter is reduced while it is loaded. See Slimming.
 struct SlimOptions {
   std::optional<TensorType> type = {};  ///< format of the matrices of products; none: as in the file
-  /// The tokens whose logits it computes, in addition to end tokens: all tokens, the first N, or those of a
-  /// file of token frequencies.
   struct All {
     friend bool operator==(All, All) = default;
   };
-  std::variant<All, std::size_t, std::filesystem::path> words = All();
+  struct Context {
+    friend bool operator==(Context, Context) = default;
+  };
+  /// The tokens whose logits it computes, in addition to end tokens and the sequence's own: all tokens, the
+  /// first N, those of a file of token frequencies, or, by the context, the first 1/16 of the vocabulary (at
+  /// least min_shortlist).
+  std::variant<All, std::size_t, std::filesystem::path, Context> words = All();
 
   friend bool operator==(const SlimOptions&, const SlimOptions&) = default;
 };
@@ -88,7 +92,7 @@ Result<std::optional<DrafterFile>> find_trained_drafter(const std::filesystem::p
                                                         std::span<const std::filesystem::path> drafts);
 
 /// Loads a trained drafter for a target that was loaded with its taps_of(). Fails if the file does not fit
-/// the target or its tokenizer, or if `options` change draft models.
+/// the target or its tokenizer, or cannot be reduced as options.draft asks.
 Result<std::unique_ptr<TrainedDrafter>> load_trained_drafter(Gguf file, const Transformer& target,
                                                              const Tokenizer& tokenizer, ThreadPool& pool,
                                                              const LoadOptions& options = {});

@@ -33,14 +33,14 @@ std::uint64_t fingerprint_of(const Gguf& file) {
         },
         *file.find(key));
   }
-  const std::size_t apart =
+  const std::size_t stride =
       std::max<std::size_t>(file.tensors().size() / 16, 1);  // stride of the tensors whose bytes are hashed
   for (std::size_t i = 0; i < file.tensors().size(); ++i) {
     const GgufTensor& tensor = file.tensors()[i];
     add(tensor.name);
     hash.add(tensor.type);
     for (const std::uint64_t size : tensor.shape) hash.add(size);
-    if (i % apart == 0) add_bytes(tensor.bytes.first(std::min<std::size_t>(tensor.bytes.size(), 256)));
+    if (i % stride == 0) add_bytes(tensor.bytes.first(std::min<std::size_t>(tensor.bytes.size(), 256)));
   }
   hash.add(file.tensor_bytes());
   return hash.value();

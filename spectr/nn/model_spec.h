@@ -243,7 +243,7 @@ struct HeadSpec {
   float cap = 0;    ///< soft cap of the logits, see AttentionSpec::score_cap
   float scale = 1;  ///< factor of the logits
   /// The tokens whose logits the output gives, ascending; all other logits are −∞, except those of a
-  /// sequence's own tokens (PassBatch::own_words). Empty: all.
+  /// sequence's own tokens (PassBatch::extra_tokens). Empty: all.
   std::vector<Token> shortlist = {};
   /// Tokens that are never generated: their logits are −∞ whatever the output gives. Ascending.
   std::vector<Token> forbidden = {};

@@ -25,7 +25,7 @@ void PassBatch::reserve(std::size_t rows, std::size_t ancestors, std::size_t mov
   ancestor_ends.reserve(rows);
   ancestor_slots.reserve(ancestors);
   wanted.reserve(rows);
-  own_words.reserve(rows);
+  extra_tokens.reserve(rows);
   row_states.reserve(rows);
 }
 
@@ -39,7 +39,7 @@ void PassBatch::cut(const Mark& mark) {
   ancestor_ends.resize(mark.rows);
   ancestor_slots.resize(mark.ancestors);
   wanted.resize(mark.wanted);
-  own_words.resize(std::min(own_words.size(), mark.wanted));
+  extra_tokens.resize(std::min(extra_tokens.size(), mark.wanted));
   segments.resize(std::min(segments.size(), mark.rows));
   states.resize(mark.states);
   row_states.resize(std::min(row_states.size(), mark.rows));

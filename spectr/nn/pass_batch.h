@@ -69,7 +69,7 @@ struct SlotMove {
 };
 
 /// Rows of the head's matrix for tokens of one sequence, in addition to the head's shortlist.
-struct OwnWords {
+struct ExtraTokens {
   std::vector<Token> tokens;
   std::vector<float> rows;    ///< [tokens, width]
   std::vector<float> biases;  ///< [tokens]; empty if the head has none
@@ -89,8 +89,9 @@ struct PassBatch {
   std::vector<std::int32_t> prefixes;
   std::vector<std::int32_t> ancestor_ends;  ///< ends of the rows' parts of ancestor_slots
   std::vector<std::int32_t> ancestor_slots;
-  std::vector<std::int32_t> wanted;        ///< rows whose logits are wanted, ascending
-  std::vector<const OwnWords*> own_words;  ///< one per wanted row if the head has a shortlist; else empty
+  std::vector<std::int32_t> wanted;  ///< rows whose logits are wanted, ascending
+  std::vector<const ExtraTokens*>
+      extra_tokens;  ///< one per wanted row if the head has a shortlist; else empty
   /// Models with recurrent layers only: the states, each after those that it depends on, and for each row the
   /// index of the state that it starts from, the last on its path.
   std::vector<GridState> states;

@@ -115,19 +115,6 @@ Result<void> Transformer::extend_context(std::size_t context) {
   return {};
 }
 
-void Transformer::read_head(Token token, OwnWords& out) const {
-  const auto at = static_cast<std::size_t>(token);
-  const LinearSpec& output = spec_->head.output;
-  const std::size_t numbers = out.tokens.size() * output.in;
-  out.rows.resize(numbers + output.in);
-  read_numbers(*file_.tensor(spec_->weight(output.weight).name), at, std::span(out.rows).subspan(numbers));
-  if (output.bias) {
-    out.biases.resize(out.tokens.size() + 1);
-    read_numbers(*file_.tensor(spec_->weight(*output.bias).name), at, std::span(out.biases).last(1));
-  }
-  out.tokens.push_back(token);
-}
-
 std::size_t Transformer::weight_bytes() const {
   double bytes = 0.0;
   for_each_linear(*spec_, [&](const LinearSpec& linear, double share) {
@@ -202,9 +189,9 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
     throw;
   }
   const std::size_t before = session.length(), wanted = batch_.wanted.size(), row = batch_.rows();
-  const OwnWords* own_words = session.read_own_words(scoring.text);
+  const ExtraTokens* extra_tokens = session.extra_tokens_.read(scoring.text);
   const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_, scoring.max_piece);
-  if (own_words != nullptr) batch_.own_words.resize(batch_.wanted.size(), own_words);
+  if (extra_tokens != nullptr) batch_.extra_tokens.resize(batch_.wanted.size(), extra_tokens);
   planned.push_back({&scoring, &session, plan, before, wanted, row, batch_.rows()});
   return true;
 }

@@ -125,8 +125,6 @@ class Transformer final : public LanguageModel {
   /// Returns the size of a session's cache.
   CacheSize cache_size(std::size_t context, std::size_t nodes) const;
   KeptSlots kept_slots(std::size_t context, std::size_t nodes) const;
-  /// Appends row `token` of the head's matrix and its bias to `out`, as the file has them.
-  void read_head(Token token, OwnWords& out) const;
   bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
   Result<HeldLogits> run(std::span<const Planned> planned) const;
   std::size_t pass(std::span<Scoring> scorings) const;

@@ -24,6 +24,7 @@ TransformerSession::TransformerSession(const Transformer& model, std::size_t con
       cache_(model, context, nodes),
       slots_(cache_.id, nodes, model.kept_slots(context, nodes)),
       logits_(nodes),
+      extra_tokens_(model.file(), model.spec()),
       profile_(profile) {
   if (!model.spec().taps.empty()) features_.emplace(model.spec().feature_width(), slots_);
 }
@@ -106,20 +107,6 @@ Logits TransformerSession::logits(NodeId node) const {
   return own.pass.row(own.row);
 }
 
-const OwnWords* TransformerSession::read_own_words(std::span<const Token> text) {
-  const std::vector<Token>& shortlist = model_.spec().head.shortlist;
-  if (shortlist.empty()) return nullptr;
-  for (; own_read_ < text.size(); ++own_read_) {
-    const Token token = text[own_read_];
-    if (std::ranges::binary_search(shortlist, token)) continue;
-    if (std::ranges::find(own_words_.tokens, token) != own_words_.tokens.end()) continue;
-    own_since_.reserve(own_since_.size() + 1);
-    model_.read_head(token, own_words_);
-    own_since_.push_back(own_read_);
-  }
-  return &own_words_;
-}
-
 void TransformerSession::drop_logits() {
   for (NodeLogits& node : logits_) node.pass = {};
 }
@@ -141,6 +128,7 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
   if (features_) features_->rewind(0);
   const KvSlots::Kept kept = from.slots_.kept(length);
   const CacheCopy copy{from.cache_.id, cache_.id, length, StateFrames::used_frames(kept.frames)};
+  extra_tokens_.rewind(length);
   slots_.restore(kept);
   try {
     const std::lock_guard lock(model_.mutex_);
@@ -252,13 +240,7 @@ void TransformerSession::rewind(std::size_t length) {
   drop_logits();
   slots_.rewind(length);
   if (features_) features_->rewind(slots_.length());
-  own_read_ = std::min(own_read_, length);
-  while (!own_since_.empty() && own_since_.back() >= length) {
-    own_since_.pop_back();
-    own_words_.tokens.pop_back();
-  }
-  own_words_.rows.resize(own_words_.tokens.size() * model_.spec().width);
-  if (!own_words_.biases.empty()) own_words_.biases.resize(own_words_.tokens.size());
+  extra_tokens_.rewind(length);
 }
 
 }  // namespace spectr

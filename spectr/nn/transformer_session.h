@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "spectr/nn/extra_token_tracker.h"
 #include "spectr/nn/feature_log.h"
 #include "spectr/nn/kv_slots.h"
 #include "spectr/nn/transformer.h"
@@ -51,9 +52,6 @@ class TransformerSession final : public Session {
   void record(const HeldLogits& pass, const PassBatch& batch, std::size_t first, std::size_t end,
               const KvSlots::Plan& plan);
   void drop_logits();
-  /// Returns the sequence's tokens that the head's shortlist lacks, after reading the part of `text` that is
-  /// new; null if the head has no shortlist.
-  const OwnWords* read_own_words(std::span<const Token> text);
 
   /// A cache in the backend.
   struct Cache {
@@ -75,9 +73,7 @@ class TransformerSession final : public Session {
   Cache cache_;
   KvSlots slots_;
   std::vector<NodeLogits> logits_;  // by node
-  OwnWords own_words_;
-  std::vector<std::size_t> own_since_;  // first position of each of them
-  std::size_t own_read_ = 0;            // tokens of the sequence read so far
+  ExtraTokenTracker extra_tokens_;
   PassProfile* profile_;
   std::optional<FeatureLog> features_;  // none without taps
 };

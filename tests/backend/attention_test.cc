@@ -52,12 +52,12 @@ std::vector<float> floats(const std::vector<T>& numbers) {
   return floats;
 }
 
-/// Cached numbers of one head; `apart` is the stride between its blocks, in numbers.
+/// Cached numbers of one head; `stride` is the stride between its blocks, in numbers.
 template <class T>
 struct KeptNumbers {
-  KeptNumbers(std::vector<T> all, std::size_t apart, std::size_t head_width)
+  KeptNumbers(std::vector<T> all, std::size_t stride, std::size_t head_width)
       : numbers(std::move(all)),
-        table(test::block_table(std::as_writable_bytes(std::span(numbers)), apart * sizeof(T))),
+        table(test::block_table(std::as_writable_bytes(std::span(numbers)), stride * sizeof(T))),
         width(head_width) {}
   KeptNumbers(const KeptNumbers&) = delete;
   KeptNumbers& operator=(const KeptNumbers&) = delete;
@@ -78,8 +78,8 @@ struct Head {
 
   std::size_t width;
   std::vector<float> q = random_floats(max_queries * width, 1);
-  std::size_t apart = 2 * slot_block * width + 40;  // stride of the blocks
-  KeptNumbers<T> cache{random_numbers<T>(slots / slot_block * apart, 2), apart, width};
+  std::size_t stride = 2 * slot_block * width + 40;  // stride of the blocks
+  KeptNumbers<T> cache{random_numbers<T>(slots / slot_block * stride, 2), stride, width};
   CachedHead<T> cached = cache.head();
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(max_queries * width);
@@ -110,8 +110,8 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
-      const KeptNumbers<float> numbers(floats(head.cache.numbers), head.apart, width);
-      KeptNumbers<float> with_sizes(numbers.numbers, head.apart, width);  // absolute values
+      const KeptNumbers<float> numbers(floats(head.cache.numbers), head.stride, width);
+      KeptNumbers<float> with_sizes(numbers.numbers, head.stride, width);  // absolute values
       for (std::size_t s = 0; s < slots; ++s) {
         float* const value = with_sizes.head().value(s);
         for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
@@ -188,7 +188,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
       for (const float cap : {0.0f, 0.5f, 30.0f}) {
         Head<TypeParam> head{width};
         head.cap = cap;
-        const KeptNumbers<float> numbers(floats(head.cache.numbers), head.apart, width);
+        const KeptNumbers<float> numbers(floats(head.cache.numbers), head.stride, width);
         for (const std::size_t prefix : {1, 66, 130}) {
           for (const std::size_t extra : {0, 1, 4}) {
             const auto list = std::span(listed).first(extra);
@@ -241,7 +241,7 @@ TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
   at_every_target([] {
     static constexpr std::size_t width = 33, length = 9 * slot_block, ring = slots / slot_block;
     Head<TypeParam> head{width};
-    KeptNumbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.apart, 5), head.apart,
+    KeptNumbers<TypeParam> all(random_numbers<TypeParam>(length / slot_block * head.stride, 5), head.stride,
                                width);
     for (std::size_t end = slots; end <= length; end += 37) {
       // The ring buffer holds the last slots of the sequence.

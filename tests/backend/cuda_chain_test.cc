@@ -94,7 +94,7 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
     const Numbers x = random_rows(device, width, 4),
                   quantized{device.allocate(QuantizedLayout{n, width}.bytes())};
     const Numbers query = room(device, q.rows), key = room(device, k.rows), value = room(device, v.rows);
-    const Numbers turned = room(device, q.rows), pool = zeros(device, kv_heads * 256 * dim);
+    const Numbers rotated = room(device, q.rows), pool = zeros(device, kv_heads * 256 * dim);
     const Numbers angles = send(device, random_floats(n * dim, 5)),
                   to = send(device, std::vector<int>{3, 9, 60});
     const call::QuantizedRows rows{quantized.at(), {n, width}};
@@ -120,10 +120,10 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
                                       .cols = dim});
       }
     }
-    calls.emplace_back(call::Turn{.q = query.rows(q.rows),
+    calls.emplace_back(call::Rope{.q = query.rows(q.rows),
                                   .k = key.rows(k.rows),
                                   .v = value.rows(v.rows),
-                                  .turned = turned.rows(q.rows),
+                                  .rotated = rotated.rows(q.rows),
                                   .rows = n,
                                   .heads = heads,
                                   .cache = cache_on(pool),
@@ -135,7 +135,7 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
                                   .interleaved = false,
                                   .scale = 0.25f});
     EXPECT_TRUE(device.run(calls));
-    std::vector<std::uint32_t> all = bits(device, turned), kept = bits(device, pool);
+    std::vector<std::uint32_t> all = bits(device, rotated), kept = bits(device, pool);
     all.resize(n * q.rows);
     all.insert(all.end(), kept.begin(), kept.end());
     return all;
@@ -231,7 +231,7 @@ TEST(PlanTrial, TakesWhatIsFastestAndGivesTheSameBits) {
   const MockCuda mock({.milliseconds = [&](const std::string& name, int groups) {
     return name == fastest && groups == 4 ? 1.0 : 2.0;
   }});
-  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image, {.least_bytes = 1}));
+  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image, {.min_bytes = 1}));
   const SmallPass pass(*device);
   const auto recording = value_of(device->record(pass.calls));
   ASSERT_TRUE(device->run(*recording));
@@ -264,7 +264,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   const MockCuda mock({.milliseconds = [](const std::string& name, int) {
     return name == "product_q8_0_1_1_4_32_short_run" ? 1.0 : 2.0;
   }});
-  const cuda::TrialSettings settings{.least_bytes = 1, .kept = file};
+  const cuda::TrialSettings settings{.min_bytes = 1, .kept = file};
   const auto open = [&] { return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image, settings)); };
   {
     const auto device = open();
@@ -293,7 +293,7 @@ TEST(PlanTrial, RunsNothingThatReadsWhatAPassSends) {
   const SmallPass pass(twins);
   std::vector<call::AnyCall> calls = pass.calls;
   calls.emplace_back(call::Move{});
-  calls.emplace_back(call::Turn{});
+  calls.emplace_back(call::Rope{});
   calls.emplace_back(call::Attend{});
   calls.emplace_back(call::Merge{});
   call::Norm of_wanted{};

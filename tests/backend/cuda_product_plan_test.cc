@@ -155,7 +155,7 @@ TEST(ProductPlans, KeepToOnePartWhereNobodyAddsSeveral) {
 TEST(ProductPlans, HaveRingsNoLongerThanTheWork) {
   for (const ProductPlan& plan : product_plans(sizes(TensorType::q8_0, 2048, 2048, 1, true), device)) {
     if (plan.shape.is_streamed()) continue;
-    const int panels = most_panels(plan.shape, 128, plan.groups), lanes = plan.shape.lanes();
+    const int panels = max_panels(plan.shape, 128, plan.groups), lanes = plan.shape.lanes();
     EXPECT_LE(plan.ring, (panels + lanes - 1) / lanes * plan.shape.stretches());
   }
 }

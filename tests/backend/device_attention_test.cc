@@ -44,9 +44,9 @@ struct Cached {
       for (std::size_t pair = 0; pair < pairs; ++pair) {
         float &a = key[1 + 2 * pair], &b = key[2 + 2 * pair];
         const float* const angle = &angles[2 * (i / c.kv_heads * pairs + pair)];
-        const float turned = a * angle[0] - b * angle[1];
+        const float rotated = a * angle[0] - b * angle[1];
         b = a * angle[1] + b * angle[0];
-        a = turned;
+        a = rotated;
       }
       keys.push_back(kept(c.types.keys, key));
       values.push_back(c.rank > 0 ? keys.back()

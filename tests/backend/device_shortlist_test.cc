@@ -9,7 +9,7 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/own_rows.h"
+#include "spectr/backend/device/extra_head_rows.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
@@ -171,26 +171,26 @@ TEST(DeviceShortlist, SpoilsNoTextWhereMemoryEnds) {
   EXPECT_GT(failed, 2u);
 }
 
-TEST(DeviceOwnRows, AreSentOnceAndForgottenWhereRoomEnds) {
+TEST(DeviceExtraHeadRows, AreSentOnceAndForgottenWhereRoomEnds) {
   constexpr std::size_t width = 6;
   ModelSpec spec;
   spec.vocabulary = 1000;
   spec.head.output.in = width;
   spec.head.shortlist = {0};
   TwinDevice device;
-  OwnRows rows(spec, device);
+  ExtraHeadRows rows(spec, device);
   const auto words = [&](Token first, std::size_t count) {
-    OwnWords own;
+    ExtraTokens own;
     for (std::size_t i = 0; i < count; ++i) own.tokens.push_back(first + static_cast<Token>(i));
     own.rows = random_floats(count * width, static_cast<std::uint32_t>(first));
     own.biases = random_floats(count, static_cast<std::uint32_t>(first) + 1);
     return own;
   };
-  const auto take = [&](std::vector<const OwnWords*> all) {
+  const auto take = [&](std::vector<const ExtraTokens*> all) {
     PassBatch batch;
-    batch.own_words = std::move(all);
+    batch.extra_tokens = std::move(all);
     rows.take(batch);
-    for (const OwnWords* own : batch.own_words) {
+    for (const ExtraTokens* own : batch.extra_tokens) {
       for (std::size_t i = 0; i < own->tokens.size(); ++i) {
         const call::Rows there = rows.rows();
         std::vector<float> found(width + 1);
@@ -203,7 +203,7 @@ TEST(DeviceOwnRows, AreSentOnceAndForgottenWhereRoomEnds) {
       }
     }
   };
-  const OwnWords few = words(1, 20), more = words(100, 30), many = words(200, 30), most = words(300, 100);
+  const ExtraTokens few = words(1, 20), more = words(100, 30), many = words(200, 30), most = words(300, 100);
   take({&few, &few, &more});
   const int place = rows.place(few.tokens[3]);
   take({&few});

@@ -18,13 +18,13 @@ Result<const cuda::Driver*> cuda_driver() {
   return cuda::load_driver();
 }
 
-std::shared_ptr<cuda::CudaDevice> open_cuda(const std::string& name, std::size_t least_bytes_of_trials) {
+std::shared_ptr<cuda::CudaDevice> open_cuda(const std::string& name, std::size_t min_trial_bytes) {
   const cuda::Driver& driver = *test::value_of(cuda_driver());
   const auto all = test::value_of(cuda::devices(driver));
   const auto found = std::ranges::find(all, name, &cuda::ListedGpu::name);
   if (found == all.end()) throw std::runtime_error(name + ": there is no such device");
   return test::value_of(cuda::CudaDevice::open(driver, static_cast<int>(found - all.begin()),
-                                               cuda::kernel_image, {.least_bytes = least_bytes_of_trials}));
+                                               cuda::kernel_image, {.min_bytes = min_trial_bytes}));
 }
 
 }  // namespace

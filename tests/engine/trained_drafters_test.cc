@@ -243,12 +243,12 @@ TEST(TrainedDrafters, AreOneAtMost) {
               HasSubstr("dflash-8.gguf: one trained drafter can draft for a target"));
 }
 
-TEST(TrainedDrafters, AreLoadedAsTheyAre) {
+TEST(TrainedDrafters, OfTooFewTokensAreRefused) {
   EngineOptions options = options_of(pairs[0]);
   options.models.load.draft.words = std::size_t{100};
   const auto refused = Engine::load(std::move(options));
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("a trained drafter is loaded as it is"));
+  EXPECT_THAT(refused.error().message, HasSubstr("a draft of the first 100 tokens is of no use"));
 }
 
 }  // namespace

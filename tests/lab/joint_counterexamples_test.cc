@@ -152,7 +152,7 @@ TEST(LeavingChain, ViolatesTheBoundAgainstJointDecodingOnItsOwnContexts) {
 /// Tests the theorem of log_perplexity_bound and its special case for time-homogeneous pairs.
 TEST(AssistedDecoding, IsBoundedByJointDecodingAfterItsOwnContexts) {
   std::mt19937 generator(3);
-  double least_slack = 1.0;
+  double min_slack = 1.0;
   for (int i = 0; i < 12; ++i) {
     const std::size_t states = 3 + static_cast<std::size_t>(i) % 3, tokens = 24;
     const auto q = random_rows(states, 0.0, generator);
@@ -173,13 +173,13 @@ TEST(AssistedDecoding, IsBoundedByJointDecodingAfterItsOwnContexts) {
         EXPECT_LE(a->prefix_error(), 1e-12);
         const double bound = log_perplexity_bound(*a, tau, U);
         EXPECT_LE(a->log_perplexity_q, bound + 1e-12);
-        least_slack = std::min(least_slack, bound - a->log_perplexity_q);
+        min_slack = std::min(min_slack, bound - a->log_perplexity_q);
         const double joint = -cycle.mean + cycle.return_cost() / a->tokens_per_call;
         EXPECT_LE(a->joint_log_perplexity(), joint + 1e-12);
       }
     }
   }
-  EXPECT_LT(least_slack, 0.05);  // the bound is nearly tight
+  EXPECT_LT(min_slack, 0.05);  // the bound is nearly tight
 }
 
 TEST(JointDecoding, OfRandomLengthsIsTheMeanOverThem) {

@@ -47,6 +47,30 @@ TEST(SlimDrafts, ChangeNothingOfWhatIsWritten) {
             whole["tokens"]);
 }
 
+TEST(SlimDrafts, ByTheContextChangeNothingOfWhatIsWritten) {
+  const std::string plain = greedy({"--method", "plain"})["text"];
+  const auto drafted_by = [](const std::string& drafter, const Arguments& slim) {
+    const Outcome ran =
+        spectr(Arguments{"generate", "-m", big, "-md", drafter, "-p", "Once upon a time", "-n", "48",
+                         "--temp", "0", "--seed", "1", "--json", "--method", "speculative", "-L", "3"} +
+               slim);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return Json::parse(ran.out);
+  };
+  for (const std::string& drafter : {small, data("models/trained/spectr-stories-7m-eagle3-q8_0.gguf"),
+                                     data("models/trained/spectr-stories-7m-dflash-q8_0.gguf")}) {
+    SCOPED_TRACE(drafter);
+    const Json by_context = drafted_by(drafter, {"--draft-vocab", "context"});
+    EXPECT_EQ(by_context["text"], plain);
+    EXPECT_GT(by_context["stats"]["accepted"], 0);
+    // The bundled vocabulary of 4,096 has 256 first tokens.
+    EXPECT_EQ(by_context["tokens"], drafted_by(drafter, {"--draft-vocab", "256"})["tokens"]);
+    EXPECT_EQ(by_context["stats"]["accepted"],
+              drafted_by(drafter, {"--draft-vocab", "256"})["stats"]["accepted"]);
+    EXPECT_EQ(drafted_by(drafter, {"--draft-type", "q4_0"})["text"], plain);
+  }
+}
+
 TEST(SlimDrafts, LearnTheirTokensFromTexts) {
   std::string stories;
   for (const int seed : {1, 2, 3, 4}) {

@@ -99,9 +99,9 @@ class CachedSlot {
 
 }  // namespace
 
-void compute(const call::Turn& call, Rounding) {
+void compute(const call::Rope& call, Rounding) {
   const std::size_t dim = call.cache.dim, half = call.dims / 2;
-  const auto turn = [&](std::size_t r, std::span<float> head) {
+  const auto rotate = [&](std::size_t r, std::span<float> head) {
     for (std::size_t i = 0; i < half; ++i) {
       const std::size_t a = call.first + (call.interleaved ? 2 * i : i),
                         b = call.interleaved ? a + 1 : a + half;
@@ -117,15 +117,15 @@ void compute(const call::Turn& call, Rounding) {
     const float scale = call.scales ? numbers_at<const float>(call.scales, call.rows)[r] : call.scale;
     for (std::size_t h = 0; h < call.heads; ++h) {
       std::ranges::copy(row(call.q, r, call.heads * dim).subspan(h * dim, dim), head.begin());
-      turn(r, head);
+      rotate(r, head);
       for (float& x : head) x *= scale;
-      std::ranges::copy(head, row(call.turned, r, call.heads * dim).subspan(h * dim).begin());
+      std::ranges::copy(head, row(call.rotated, r, call.heads * dim).subspan(h * dim).begin());
     }
     if (!call.k.at) continue;
     const PoolSlot to = numbers_at<const PoolSlot>(call.written, call.rows)[r];
     for (std::size_t h = 0; h < call.cache.kv_heads; ++h) {
       std::ranges::copy(row(call.k, r, call.cache.kv_heads * dim).subspan(h * dim, dim), head.begin());
-      turn(r, head);
+      rotate(r, head);
       const CachedSlot cached(call.cache, h, to);
       cached.store_key(head);
       if (call.v.at) cached.store_value(row(call.v, r, call.cache.kv_heads * dim).subspan(h * dim, dim));

@@ -45,8 +45,8 @@ void quantize_rows(const call::Rows& in, const call::QuantizedRows& out) {
 void compute(const call::Copy& call, Rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
     for (std::size_t h = 0; h < call.heads; ++h) {
-      const call::Rows from{call.from.at.behind(h * call.from_apart * sizeof(float)), call.from.stride},
-          to{call.to.at.behind(h * call.to_apart * sizeof(float)), call.to.stride};
+      const call::Rows from{call.from.at.behind(h * call.from_head_stride * sizeof(float)), call.from.stride},
+          to{call.to.at.behind(h * call.to_head_stride * sizeof(float)), call.to.stride};
       std::ranges::copy(row(from, r, call.cols), row(to, r, call.cols).begin());
     }
   }
@@ -163,8 +163,8 @@ void compute(const call::FloatProduct& call, Rounding) {
 void compute(const call::QuantizeHeads& call, Rounding rounding) {
   for (std::size_t h = 0; h < call.heads; ++h) {
     call::Quantize one = call.first;
-    one.in.at = one.in.at.behind(h * call.in_apart);
-    one.quantized.at = one.quantized.at.behind(h * call.out_apart());
+    one.in.at = one.in.at.behind(h * call.in_head_stride);
+    one.quantized.at = one.quantized.at.behind(h * call.out_head_stride());
     compute(one, rounding);
   }
 }
@@ -177,8 +177,8 @@ void compute(const call::HeadProducts& call, Rounding rounding) {
     weights.codes = weights.codes.behind(h * layout.code_bytes);
     weights.scales = weights.scales.behind(h * layout.scale_bytes);
     if (weights.factors) weights.factors = weights.factors.behind(h * layout.factor_bytes);
-    one.x.at = one.x.at.behind(h * call.x_apart());
-    y.at = y.at.behind(h * call.y_apart);
+    one.x.at = one.x.at.behind(h * call.x_head_stride());
+    y.at = y.at.behind(h * call.y_head_stride);
     compute(one, rounding);
   }
 }
@@ -188,8 +188,8 @@ void compute(const call::FloatHeadProducts& call, Rounding rounding) {
     call::FloatProduct one = call.first;
     one.weights.codes =
         one.weights.codes.behind(h * one.weights.rows * one.weights.cols * format_of(one.weights.type).bytes);
-    one.x.at = one.x.at.behind(h * call.x_apart);
-    one.y.at = one.y.at.behind(h * call.y_apart);
+    one.x.at = one.x.at.behind(h * call.x_head_stride);
+    one.y.at = one.y.at.behind(h * call.y_head_stride);
     compute(one, rounding);
   }
 }

@@ -46,7 +46,7 @@ void compute(const call::Activate& call, Rounding rounding);
 
 // Implemented in twin_logit_calls.cc:
 void compute(const call::Spread& call, Rounding rounding);
-void compute(const call::WordLogits& call, Rounding rounding);
+void compute(const call::ExtraTokenLogits& call, Rounding rounding);
 void compute(const call::Top& call, Rounding rounding);
 void compute(const call::SumExp& call, Rounding rounding);
 
@@ -60,7 +60,7 @@ void compute(const call::Combine& call, Rounding rounding);
 
 // Implemented in twin_attention_calls.cc:
 void compute(const call::Move& call, Rounding rounding);
-void compute(const call::Turn& call, Rounding rounding);
+void compute(const call::Rope& call, Rounding rounding);
 void compute(const call::Attend& call, Rounding rounding);
 void compute(const call::Merge& call, Rounding rounding);
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "spectr/backend/device/own_word.h"
+#include "spectr/backend/device/extra_token.h"
 #include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
@@ -21,9 +21,9 @@ void compute(const call::Spread& call, Rounding) {
   }
 }
 
-void compute(const call::WordLogits& call, Rounding rounding) {
-  const std::span words(numbers_at<const OwnWord>(call.words, call.count), call.count);
-  for (const OwnWord& word : words) {
+void compute(const call::ExtraTokenLogits& call, Rounding rounding) {
+  const std::span words(numbers_at<const ExtraToken>(call.words, call.count), call.count);
+  for (const ExtraToken& word : words) {
     if (word.token < 0) continue;
     const auto r = static_cast<std::size_t>(word.row), place = static_cast<std::size_t>(word.place);
     const std::span<const float> weights = row(call.weights, place, call.cols + 1);

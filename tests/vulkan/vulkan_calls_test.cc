@@ -147,14 +147,14 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
           const Numbers q = send(on, random_floats(n * heads * dim, 1)),
                         k = send(on, scaled(random_floats(n * kv_heads * dim, 2), 1e-4f)),
                         v = send(on, random_floats(n * kv_heads * dim, 3)),
-                        turned = zeros(on, n * heads * dim * sizeof(float)),
+                        rotated = zeros(on, n * heads * dim * sizeof(float)),
                         angles = send(on, random_floats(n * 16, 4)),
                         written = send(on, std::vector<PoolSlot>{64 + 63, 5, 64}),
                         scales = send(on, random_floats(n, 5)), pool = zeros(on, slots / 64 * block);
-          run(on, call::Turn{.q = q.rows(heads * dim),
+          run(on, call::Rope{.q = q.rows(heads * dim),
                              .k = stores ? k.rows(kv_heads * dim) : call::Rows(),
                              .v = stores ? v.rows(kv_heads * dim) : call::Rows(),
-                             .turned = turned.rows(heads * dim),
+                             .rotated = rotated.rows(heads * dim),
                              .rows = n,
                              .heads = heads,
                              .cache = {pool.at(), block, 64, kv_heads, dim, types},
@@ -165,7 +165,7 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
                              .dims = 16,
                              .interleaved = interleaved,
                              .scale = 0.125f});
-          std::vector<std::uint32_t> all = bits(on, turned);
+          std::vector<std::uint32_t> all = bits(on, rotated);
           append_bits(all, bits(on, pool));
           return all;
         };
@@ -185,11 +185,11 @@ TEST_F(VulkanCalls, StoreRowsOfAnySizeAsTheirTwinsDo) {
     const auto work = [&](Device& on) {
       const call::Cache sizes{{}, 0, 0, 1, dim, {KvType::q8_0, KvType::f16}};
       const Numbers k = send(on, x), written = send(on, std::vector<PoolSlot>{9}),
-                    pool = zeros(on, sizes.head_bytes()), angles = zeros(on, 16), turned = zeros(on, 16);
-      run(on, call::Turn{.q = k.rows(0),
+                    pool = zeros(on, sizes.head_bytes()), angles = zeros(on, 16), rotated = zeros(on, 16);
+      run(on, call::Rope{.q = k.rows(0),
                          .k = k.rows(dim),
                          .v = k.rows(dim),
-                         .turned = turned.rows(0),
+                         .rotated = rotated.rows(0),
                          .rows = 1,
                          .heads = 0,
                          .cache = {pool.at(), sizes.head_bytes(), 0, 1, dim, sizes.types},

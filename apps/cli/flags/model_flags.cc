@@ -37,7 +37,9 @@ std::optional<TensorType> parse_draft_type(const std::string& name) {
 
 decltype(SlimOptions::words) parse_draft_words(const std::string& words) {
   if (words == "all") return SlimOptions::All();
-  if (words.empty()) throw CLI::ValidationError("--draft-vocab", "must be a number, a file or all, got ''");
+  if (words == "context") return SlimOptions::Context();
+  if (words.empty())
+    throw CLI::ValidationError("--draft-vocab", "must be a number, a file, context or all, got ''");
   const bool is_number = words.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number) return std::filesystem::path(words);
   const auto count = parse_whole(words, static_cast<std::int64_t>(min_shortlist), no_limit);
@@ -123,12 +125,13 @@ void ModelFlags::add_drafts(CLI::App& app) {
     slim.words = parse_draft_words(words);
     slim_given = true;
   };
-  app.add_option_function<std::string>(
-         "--draft-vocab", read_words,
-         "the tokens that draft models know (default: all; auto tries what pays): all, the first N, or those "
-         "of a FILE that spectr draft vocabulary has written; those of the text at hand are always among "
-         "them")
-      ->type_name("N|FILE|all");
+  app.add_option_function<std::string>("--draft-vocab", read_words,
+                                       "the tokens whose logits drafts compute, in addition to those of the "
+                                       "prompt and the answer (default: all; "
+                                       "auto tries smaller ones for large draft models): all, context (the "
+                                       "first 1/16 of the vocabulary), the first "
+                                       "N, or those of a FILE written by spectr draft vocabulary")
+      ->type_name("N|FILE|context|all");
 }
 
 void ModelFlags::add_suffix_corpus(CLI::App& app) {

@@ -341,7 +341,7 @@ void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<con
     std::ranges::fill(row, nothing);
     for (std::size_t j = 0; j < spec.shortlist.size(); ++j)
       row[static_cast<std::size_t>(spec.shortlist[j])] = shortlist[i][j];
-    const OwnWords& own = *batch_->own_words[i];
+    const ExtraTokens& own = *batch_->extra_tokens[i];
     for (std::size_t j = 0; j < own.tokens.size(); ++j) {
       float logit = dot(std::span(own.rows).subspan(j * spec_.width, spec_.width), normed[i]);
       if (!own.biases.empty()) logit += own.biases[j];

@@ -17,11 +17,11 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr int least_capability = 75;       // Turing: packed dot products, f16
-constexpr int hopper = 90;                 // bulk copies, transaction barriers, dependent launches
-constexpr int ampere = 80;                 // asynchronous copies by threads, MMA with k = 32 bytes
-constexpr int least_early_launch = 12030;  // CUDA 12.3 captures dependent launches as edges of graphs
-constexpr int default_shared = 48 << 10;   // bytes per thread block without opting in
+constexpr int min_capability = 75;              // Turing: packed dot products, f16
+constexpr int hopper = 90;                      // bulk copies, transaction barriers, dependent launches
+constexpr int ampere = 80;                      // asynchronous copies by threads, MMA with k = 32 bytes
+constexpr int min_early_launch_driver = 12030;  // CUDA 12.3 captures dependent launches as edges of graphs
+constexpr int default_shared = 48 << 10;        // bytes per thread block without opting in
 constexpr unsigned non_blocking = 1;
 
 Result<std::string> description_of(const Driver& driver, int ordinal, CUdevice& device) {
@@ -114,7 +114,7 @@ Result<void> CudaDevice::begin(int ordinal) {
     return value;
   };
   const int major = attribute(attribute_major), minor = attribute(attribute_minor);
-  if (10 * major + minor < least_capability) {
+  if (10 * major + minor < min_capability) {
     return error(ErrorCode::unsupported, "{} ({}): compute capability {}.{}, but 7.5 is needed", name_,
                  description_, major, minor);
   }
@@ -132,7 +132,7 @@ Result<void> CudaDevice::begin(int ordinal) {
     return error(ErrorCode::unsupported, "{} ({}): the driver knows CUDA {}.{}, but {}.{} is needed", name_,
                  description_, version / 1000, version % 1000 / 10, needed / 1000, needed % 1000 / 10);
   }
-  launches_early_ = plans_->device().copies == Copies::in_bulk && version >= least_early_launch;
+  launches_early_ = plans_->device().copies == Copies::in_bulk && version >= min_early_launch_driver;
   if (!trial_.kept.empty()) {
     std::ostringstream lines;
     lines << std::ifstream(trial_.kept).rdbuf();
@@ -348,7 +348,7 @@ Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
 
 /// Chooses plans for the pass's products that have none, if they are large enough for a trial.
 Result<void> CudaDevice::try_plans(std::span<const call::AnyCall> calls) {
-  if (bytes_to_try(calls, *plans_) < trial_.least_bytes) return {};
+  if (bytes_to_try(calls, *plans_) < trial_.min_bytes) return {};
   const std::vector<call::AnyCall> tried = calls_for_trial(calls);
   SPECTR_TRY_VOID(choose_plans(tried, *plans_, [&] { return seconds(tried); }));
   if (trial_.kept.empty()) return {};

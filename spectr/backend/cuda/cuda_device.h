@@ -32,7 +32,7 @@ using KernelImages = std::string (*)(std::string_view name);
 
 /// Settings of the trials that choose product plans.
 struct TrialSettings {
-  std::size_t least_bytes = std::size_t{16} << 20;  ///< minimum bytes of a pass's products for a trial
+  std::size_t min_bytes = std::size_t{16} << 20;  ///< minimum bytes of a pass's products for a trial
   std::string kept = {};  ///< file of chosen plans; empty: not saved. Errors of writing are ignored
 };
 
@@ -56,7 +56,7 @@ class CudaDevice final : public Device {
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
-  std::size_t most_parts() const override { return 4; }
+  std::size_t max_parts() const override { return 4; }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   /// Returns pinned memory, or ordinary memory if the driver has no more of it.
   std::unique_ptr<StagingMemory> allocate_staging(std::size_t bytes) override;

@@ -20,8 +20,12 @@ void Lowering::operator()(const call::Move& c) {
 }
 
 void Lowering::operator()(const call::Copy& c) {
-  const Copy p{written(c.to),   matrix(c.from),      as_int(c.cols),
-               as_int(c.heads), as_long(c.to_apart), as_long(c.from_apart)};
+  const Copy p{written(c.to),
+               matrix(c.from),
+               as_int(c.cols),
+               as_int(c.heads),
+               as_long(c.to_head_stride),
+               as_long(c.from_head_stride)};
   add_rows("copy", c.rows, c.heads * c.cols, p);
 }
 

@@ -20,12 +20,12 @@ bool is_tuned(const call::Cache& cache) {
 
 }  // namespace
 
-void Lowering::operator()(const call::Turn& c) {
+void Lowering::operator()(const call::Rope& c) {
   const bool stores = static_cast<bool>(c.k.at);
   const Rotate p{.q = sum(c.q),
                  .k = sum(c.k),
                  .v = sum(c.v),
-                 .turned = written(c.turned),
+                 .rotated = written(c.rotated),
                  .angles = at<const float>(c.angles),
                  .to = at<const PoolSlot>(c.written),
                  .scales = at<const float>(c.scales),

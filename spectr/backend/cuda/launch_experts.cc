@@ -13,7 +13,7 @@ ExpertLists Lowering::lists(const call::ExpertLists& lists) const {
 }
 
 void Lowering::operator()(const call::ChooseExperts& c) {
-  SPECTR_CHECK(c.experts <= call::most_experts);
+  SPECTR_CHECK(c.experts <= call::max_experts);
   const ChooseExperts p{.z = matrix(c.z),
                         .bias = at<const float>(c.bias),
                         .scales = at<const float>(c.scales),

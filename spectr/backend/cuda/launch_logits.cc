@@ -7,15 +7,15 @@ void Lowering::operator()(const call::Spread& c) {
            Spread{matrix(c.some), matrix(c.out), at<const int>(c.columns), as_int(c.cols)});
 }
 
-void Lowering::operator()(const call::WordLogits& c) {
-  const WordLogits p{.x = matrix(c.x),
-                     .out = written(c.out),
-                     .weights = matrix(c.weights),
-                     .words = at<const OwnWord>(c.words),
-                     .cols = as_int(c.cols),
-                     .scale = c.scale,
-                     .cap = c.cap};
-  add("word_logits", c.count / 4, 1, 128, p);
+void Lowering::operator()(const call::ExtraTokenLogits& c) {
+  const ExtraTokenLogits p{.x = matrix(c.x),
+                           .out = written(c.out),
+                           .weights = matrix(c.weights),
+                           .words = at<const ExtraToken>(c.words),
+                           .cols = as_int(c.cols),
+                           .scale = c.scale,
+                           .cap = c.cap};
+  add("extra_token_logits", c.count / 4, 1, 128, p);
 }
 
 void Lowering::operator()(const call::Top& c) {

@@ -100,8 +100,8 @@ void Lowering::operator()(const call::QuantizeHeads& c) {
   const std::size_t groups = div_up(of.cols, 512);
   const QuantizeHeads p{{matrix(of.in), as_int(of.cols), quantized(of.quantized)},
                         as_int(groups),
-                        as_long(c.in_apart / sizeof(float)),
-                        as_long(c.out_apart())};
+                        as_long(c.in_head_stride / sizeof(float)),
+                        as_long(c.out_head_stride())};
   add("quantize_heads", of.rows, c.heads * groups, 128, p);
 }
 
@@ -112,11 +112,11 @@ void Lowering::operator()(const call::HeadProducts& c) {
   const std::size_t groups = div_up(w.rows, WeightPanels::panel_rows), together = rows_together(c.first.rows);
   const HeadProducts p{.first = any_product(c.first, target),
                        .groups = as_int(groups),
-                       .codes_apart = as_long(layout.code_bytes),
-                       .scales_apart = as_long(layout.scale_bytes),
-                       .factors_apart = as_long(layout.factor_bytes),
-                       .x_apart = as_long(c.x_apart()),
-                       .y_apart = as_long(c.y_apart / sizeof(float))};
+                       .codes_head_stride = as_long(layout.code_bytes),
+                       .scales_head_stride = as_long(layout.scale_bytes),
+                       .factors_head_stride = as_long(layout.factor_bytes),
+                       .x_head_stride = as_long(c.x_head_stride()),
+                       .y_head_stride = as_long(c.y_head_stride / sizeof(float))};
   add(fmt::format("head_products_{}", together), c.heads * groups, div_up(c.first.rows, together), 512, p);
 }
 
@@ -125,9 +125,9 @@ void Lowering::operator()(const call::FloatHeadProducts& c) {
   const std::size_t groups = div_up(w.rows, 4), bytes = w.type == TensorType::f32 ? 4 : 2;
   const FloatHeadProducts p{.first = float_product(c.first.weights, c.first.x, c.first.y),
                             .groups = as_int(groups),
-                            .weights_apart = as_long(w.rows * w.cols * bytes),
-                            .x_apart = as_long(c.x_apart / sizeof(float)),
-                            .y_apart = as_long(c.y_apart / sizeof(float))};
+                            .weights_head_stride = as_long(w.rows * w.cols * bytes),
+                            .x_head_stride = as_long(c.x_head_stride / sizeof(float)),
+                            .y_head_stride = as_long(c.y_head_stride / sizeof(float))};
   add("float_head_products", c.heads * groups, c.first.rows, 128, p);
 }
 

@@ -39,7 +39,7 @@ class Lowering {
 
   // launch_logits.cc
   void operator()(const call::Spread& c);
-  void operator()(const call::WordLogits& c);
+  void operator()(const call::ExtraTokenLogits& c);
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
 
@@ -59,7 +59,7 @@ class Lowering {
   void operator()(const call::Combine& c);
 
   // launch_attention.cc
-  void operator()(const call::Turn& c);
+  void operator()(const call::Rope& c);
   void operator()(const call::Attend& c);
   void operator()(const call::Merge& c);
 
@@ -86,8 +86,8 @@ class Lowering {
   /// Returns the input of a kernel that sums split-K parts.
   Matrix sum(const call::Rows& rows) const {
     const auto found = parts_.find(rows.at.memory);
-    const auto [parts, apart] = found == parts_.end() ? Parts() : found->second;
-    return {at<float>(rows.at), as_long(rows.stride), parts, as_long(apart)};
+    const auto [parts, part_stride] = found == parts_.end() ? Parts() : found->second;
+    return {at<float>(rows.at), as_long(rows.stride), parts, as_long(part_stride)};
   }
   /// Returns the output of a kernel.
   Matrix written(const call::Rows& rows) {
@@ -124,7 +124,7 @@ class Lowering {
 
   struct Parts {
     int count = 1;
-    std::size_t apart = 0;
+    std::size_t stride = 0;
   };
 
   const ProductPlans& plans_;

@@ -13,8 +13,8 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr std::size_t most_tried = 12;  // candidate plans per product
-constexpr double least_gain = 0.998;    // maximum relative time of a pass for a plan to count as faster
+constexpr std::size_t max_candidates = 12;   // candidate plans per product
+constexpr double max_relative_time = 0.998;  // maximum relative time of a pass for a plan to count as faster
 
 std::size_t bytes_of(const call::Product& product) {
   std::size_t bytes = 0;
@@ -77,12 +77,12 @@ Result<void> choose_plans(std::span<const call::AnyCall> calls, ProductPlans& pl
   for (const auto& [bytes, sizes] : order) {
     std::vector<ProductPlan> candidates = product_plans(sizes, plans.device());
     if (candidates.empty()) continue;
-    if (candidates.size() > most_tried) candidates.resize(most_tried);
+    if (candidates.size() > max_candidates) candidates.resize(max_candidates);
     ProductPlan chosen = candidates.front();
     for (std::size_t i = 1; i < candidates.size(); ++i) {
       plans.choose(sizes, candidates[i]);
       SPECTR_TRY(const double time, seconds());
-      if (time >= best * least_gain) continue;
+      if (time >= best * max_relative_time) continue;
       best = time;
       chosen = candidates[i];
     }

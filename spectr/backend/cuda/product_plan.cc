@@ -88,7 +88,7 @@ void add_kept(const ProductShape& shape, const ProductSizes& sizes, const Proces
   for (const int per_processor : {1, 2}) {
     const int groups = device.count * per_processor / shape.parts() * shape.parts();
     if (groups == 0) continue;
-    const int panels = most_panels(shape, sizes.panels, groups), lanes = shape.lanes();
+    const int panels = max_panels(shape, sizes.panels, groups), lanes = shape.lanes();
     const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
     for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
       const int bytes = product_memory(shape, format, sizes.panels, sizes.blocks, groups, ring).bytes();

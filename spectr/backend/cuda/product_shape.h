@@ -68,7 +68,7 @@ struct ProductMemory {
 };
 
 /// Returns the maximum number of panels of a thread block.
-constexpr int most_panels(const ProductShape& shape, int panels, int groups) {
+constexpr int max_panels(const ProductShape& shape, int panels, int groups) {
   const int stride = groups / shape.parts();
   return (panels + stride - 1) / stride;
 }
@@ -76,7 +76,7 @@ constexpr int most_panels(const ProductShape& shape, int panels, int groups) {
 /// Returns the layout for `all_panels` panels and `blocks` blocks of 64 columns.
 constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBytes& format, int all_panels,
                                        int blocks, int groups, int ring) {
-  const int panels = most_panels(shape, all_panels, groups), lanes = shape.lanes();
+  const int panels = max_panels(shape, all_panels, groups), lanes = shape.lanes();
   return {.shape = shape,
           .format = format,
           .runs = shape.columns == Columns::short_run ? 1 : (blocks + 31) / 32,

@@ -52,7 +52,7 @@ struct Move {
 struct Copy {
   Rows to, from;
   std::size_t rows, cols;
-  std::size_t heads = 1, to_apart = 0, from_apart = 0;
+  std::size_t heads = 1, to_head_stride = 0, from_head_stride = 0;
 };
 
 /// Computes to += from.
@@ -80,11 +80,11 @@ struct Gate {
   std::size_t rows, cols, gates;
 };
 
-inline constexpr std::size_t most_norm_columns = 32768;
+inline constexpr std::size_t max_norm_columns = 32768;
 
 /// Computes in += added, if given, then out = norm(in), separately for each group of columns. Also quantizes
 /// the output if requested (one group only). If `picked` is given, row r reads row picked[r]. Requires: cols
-/// ≤ most_norm_columns.
+/// ≤ max_norm_columns.
 struct Norm {
   NormSpec::Kind kind;
   float epsilon;
@@ -107,12 +107,12 @@ struct Product {
     Weights weights;
     Rows y;
   };
-  static constexpr std::size_t most_targets = 3;
+  static constexpr std::size_t max_targets = 3;
 
   QuantizedRows x;
   std::size_t rows;  ///< of x
   std::vector<Target> targets;
-  /// True if the next calls that read y sum its split-K parts (Device::most_parts).
+  /// True if the next calls that read y sum its split-K parts (Device::max_parts).
   bool may_split = false;
 };
 
@@ -128,25 +128,25 @@ struct FloatProduct {
 
 struct QuantizeHeads {
   Quantize first;
-  std::size_t heads, in_apart;
-  std::size_t out_apart() const { return first.quantized.layout.bytes(); }
+  std::size_t heads, in_head_stride;
+  std::size_t out_head_stride() const { return first.quantized.layout.bytes(); }
 };
 
 struct HeadProducts {
   Product first;
-  std::size_t heads, y_apart;
-  std::size_t x_apart() const { return first.x.layout.bytes(); }
+  std::size_t heads, y_head_stride;
+  std::size_t x_head_stride() const { return first.x.layout.bytes(); }
 };
 
 struct FloatHeadProducts {
   FloatProduct first;
-  std::size_t heads, x_apart, y_apart;
+  std::size_t heads, x_head_stride, y_head_stride;
 };
 
-/// Applies RoPE: turned = scale · rotated queries. Also writes the rotated keys, and the values, to the KV
+/// Applies RoPE: rotated = scale · rotated queries. Also writes the rotated keys, and the values, to the KV
 /// cache, if there are any.
-struct Turn {
-  Rows q, k, v, turned;
+struct Rope {
+  Rows q, k, v, rotated;
   std::size_t rows, heads;
   Cache cache;
   Slice angles;   ///< [rows][dims / 2] pairs (cosine, sine)
@@ -200,11 +200,11 @@ struct Spread {
   std::size_t rows, cols;
 };
 
-/// Computes logits of extra tokens with a weight row each (OwnWord): scale · (weights · x + bias), capped.
-struct WordLogits {
+/// Computes logits of extra tokens with a weight row each (ExtraToken): scale · (weights · x + bias), capped.
+struct ExtraTokenLogits {
   Rows x, out;
   std::size_t rows;  ///< of x and out
-  Slice words;       ///< [count] OwnWords; count is a multiple of 16
+  Slice words;       ///< [count] ExtraTokens; count is a multiple of 16
   std::size_t count;
   Rows weights;  ///< [place][cols], each row followed by its bias
   std::size_t cols;
@@ -238,9 +238,9 @@ struct SumExp {
 
 struct AnyCall
     : std::variant<Move, Copy, Add, Scale, Cap, Gate, Norm, Quantize, Product, FloatProduct, QuantizeHeads,
-                   HeadProducts, FloatHeadProducts, Turn, Attend, Merge, Activate, StoreInputs, Convolve,
+                   HeadProducts, FloatHeadProducts, Rope, Attend, Merge, Activate, StoreInputs, Convolve,
                    PrepareHeads, MultiplyKeys, Recur, ChooseExperts, GroupExperts, ExpertProduct,
-                   ExpertFloatProduct, AddChosen, Combine, Spread, WordLogits, Top, SumExp> {
+                   ExpertFloatProduct, AddChosen, Combine, Spread, ExtraTokenLogits, Top, SumExp> {
   using variant::variant;
   const variant& get() const { return *this; }
   variant& get() { return *this; }

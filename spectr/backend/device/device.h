@@ -87,8 +87,8 @@ class Device {
 
   /// Maximum split-K factor of a product's y. Part p of row r begins (p · rows + r) strides after the first
   /// row; there must be room for all parts. Readers sum the parts pairwise to get y: Norm (for `added` and
-  /// its input), Turn and Activate.
-  virtual std::size_t most_parts() const { return 1; }
+  /// its input), Rope and Activate.
+  virtual std::size_t max_parts() const { return 1; }
 
   /// Returns the largest allocation that kernels can address. The whole KV cache is one allocation.
   virtual std::size_t largest_piece() const { return std::numeric_limits<std::size_t>::max(); }

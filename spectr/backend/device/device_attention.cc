@@ -26,11 +26,11 @@ void DeviceOps::attention(std::size_t layer) {
   const call::Cache cache = blocks_.of(a.kv_from.value_or(layer));
   if (!a.latent) split_products({Buffer::query, Buffer::key, Buffer::value});
   normalize_heads(a);
-  const call::Rows turned{{turned_.get()}, a.heads * a.head_dim};
-  record(call::Turn{.q = view(Buffer::query),
+  const call::Rows rotated{{rotated_.get()}, a.heads * a.head_dim};
+  record(call::Rope{.q = view(Buffer::query),
                     .k = a.kv_from ? call::Rows() : view(Buffer::key),
                     .v = a.kv_from || a.latent ? call::Rows() : view(Buffer::value),
-                    .turned = turned,
+                    .rotated = rotated,
                     .rows = shape_.rows,
                     .heads = a.heads,
                     .cache = cache,
@@ -41,7 +41,7 @@ void DeviceOps::attention(std::size_t layer) {
                     .dims = 2 * a.rope.frequencies.size(),
                     .interleaved = a.rope.interleaved,
                     .scale = a.scale});
-  record(call::Attend{.q = turned,
+  record(call::Attend{.q = rotated,
                       .cache = cache,
                       .items = data_.items(layer),
                       .listed = data_.listed(),
@@ -71,27 +71,30 @@ std::size_t DeviceOps::quantized_bytes_of_heads(std::size_t rows) const {
   return most;
 }
 
-/// Multiplies each head of `in` by its own matrix. The arguments `…_apart` are head strides in numbers.
+/// Multiplies each head of `in` by its own matrix. The arguments `…_head_stride` are head strides in numbers.
 void DeviceOps::multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in,
-                               std::size_t in_apart, const call::Rows& out, std::size_t out_apart) {
+                               std::size_t in_head_stride, const call::Rows& out,
+                               std::size_t out_head_stride) {
   const call::Weights weights = weights_.matrix(heads.front().weight);
-  const std::size_t x_apart = in_apart * sizeof(float), y_apart = out_apart * sizeof(float);
+  const std::size_t x_head_stride = in_head_stride * sizeof(float),
+                    y_head_stride = out_head_stride * sizeof(float);
   if (!quant_layout(weights.type)) {
-    record(call::FloatHeadProducts{{weights, in, out, shape_.rows}, heads.size(), x_apart, y_apart});
+    record(
+        call::FloatHeadProducts{{weights, in, out, shape_.rows}, heads.size(), x_head_stride, y_head_stride});
     return;
   }
   const call::QuantizedRows x{{quantized_.get()}, {shape_.rows, weights.cols}};
-  record(call::QuantizeHeads{{in, shape_.rows, weights.cols, x}, heads.size(), x_apart});
-  record(call::HeadProducts{{x, shape_.rows, {{weights, out}}}, heads.size(), y_apart});
+  record(call::QuantizeHeads{{in, shape_.rows, weights.cols, x}, heads.size(), x_head_stride});
+  record(call::HeadProducts{{x, shape_.rows, {{weights, out}}}, heads.size(), y_head_stride});
 }
 
 /// A head's rotated dimensions follow those that its matrix reads, and are appended to its output.
 void DeviceOps::latent_queries(std::size_t layer) {
   const AttentionSpec& a = *spec_.layers[layer].attention();
   const LatentSpec& latent = *a.latent;
-  const std::size_t in_apart = a.q.out / a.heads, rotated = in_apart - latent.q_dim;
+  const std::size_t in_head_stride = a.q.out / a.heads, rotated = in_head_stride - latent.q_dim;
   const call::Rows in = view(Buffer::up), out = view(Buffer::query);
-  multiply_heads(latent.keys_up, in, in_apart, out, a.head_dim);
+  multiply_heads(latent.keys_up, in, in_head_stride, out, a.head_dim);
   if (rotated == 0) return;
   record(call::Copy{{out.at.behind(latent.rank * sizeof(float)), out.stride},
                     {in.at.behind(latent.q_dim * sizeof(float)), in.stride},
@@ -99,7 +102,7 @@ void DeviceOps::latent_queries(std::size_t layer) {
                     rotated,
                     a.heads,
                     a.head_dim,
-                    in_apart});
+                    in_head_stride});
 }
 
 void DeviceOps::latent_values(std::size_t layer) {

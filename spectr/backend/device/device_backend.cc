@@ -62,10 +62,10 @@ Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const Kv
     const AttentionSpec* a = layer.attention();
     if (a != nullptr && a->norms_whole_vector) widest = std::max(widest, a->heads * a->head_dim);
   }
-  if (widest > call::most_norm_columns) {
+  if (widest > call::max_norm_columns) {
     return error(ErrorCode::unsupported,
                  "{}: norms of {} columns, but {} has kernels for {}; --device none computes on the CPU",
-                 spec.file, widest, place(), call::most_norm_columns);
+                 spec.file, widest, place(), call::max_norm_columns);
   }
   SPECTR_TRY_VOID(DeviceWeights::check_experts(spec));
   const std::size_t bytes = DeviceWeights::bytes_of_all(spec);

@@ -52,7 +52,7 @@ void DeviceOps::expert_product(const ExpertsSpec& spec, const LinearSpec& first,
 /// Expert products are computed by slot, i.e. by pair of a row and one of its experts, and their outputs are
 /// summed by row.
 std::size_t DeviceOps::experts(const ExpertsSpec& spec, Buffer in) {
-  SPECTR_CHECK(spec.router.out <= call::most_experts);
+  SPECTR_CHECK(spec.router.out <= call::max_experts);
   const DenseSpec& block = spec.blocks.front();
   const std::size_t rows = shape_.rows, experts = spec.router.out, slots = rows * spec.used;
   const call::Choices choices{experts_.chosen(), slots, spec.first, spec.blocks.size()};

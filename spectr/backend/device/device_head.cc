@@ -27,15 +27,15 @@ void DeviceOps::head(const HeadSpec& spec) {
 /// Expands shortlist logits to the vocabulary, and computes those of sequences' extra tokens.
 void DeviceOps::spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out) {
   record(call::Spread{shortlist, out, weights_.columns(), shape_.wanted, spec_.vocabulary});
-  record(call::WordLogits{.x = view(Buffer::normed),
-                          .out = out,
-                          .rows = shape_.wanted,
-                          .words = data_.words(),
-                          .count = shape_.words,
-                          .weights = data_.own_rows(),
-                          .cols = spec.output.in,
-                          .scale = spec.scale,
-                          .cap = spec.cap});
+  record(call::ExtraTokenLogits{.x = view(Buffer::normed),
+                                .out = out,
+                                .rows = shape_.wanted,
+                                .words = data_.words(),
+                                .count = shape_.words,
+                                .weights = data_.extra_head_rows(),
+                                .cols = spec.output.in,
+                                .scale = spec.scale,
+                                .cap = spec.cap});
 }
 
 }  // namespace spectr

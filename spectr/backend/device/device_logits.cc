@@ -14,7 +14,7 @@ namespace {
 /// Longer top-k lists are computed on the host from the whole row.
 constexpr std::size_t longest_list = 256;
 /// Lower temperatures are computed on the host, because their factor would overflow an f32.
-constexpr double least_temperature = 1e-30;
+constexpr double min_temperature = 1e-30;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
@@ -155,7 +155,7 @@ double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double tempe
   SPECTR_CHECK(size >= 1 && temperature > 0.0);
   const std::lock_guard lock(mutex_);
   SPECTR_CHECK(row < row_count_);
-  if (rows_[row].is_here || temperature < least_temperature) {
+  if (rows_[row].is_here || temperature < min_temperature) {
     return Logits(fetch(row).first(size)).log_sum_exp(temperature);
   }
   const Sums& all = sums(size, static_cast<float>(1.0 / temperature));

@@ -13,7 +13,7 @@ namespace {
 
 /// Maximum number of cached recordings. The one that was not used for the longest time makes room for
 /// another.
-constexpr std::size_t most_recordings = 128;
+constexpr std::size_t max_recordings = 128;
 
 bool same(const call::Rows& a, const call::Rows& b) {
   return a.at == b.at && a.stride == b.stride;
@@ -68,10 +68,10 @@ void DeviceOps::reserve(std::size_t rows) {
   const auto allocate = [&](std::size_t bytes) { return device_->allocate(bytes); };
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> larger;
   // Room for split-K parts; only passes of one slab are split.
-  const std::size_t with_parts = device_->most_parts() * std::min(rows, QuantizedLayout::slab_rows);
+  const std::size_t with_parts = device_->max_parts() * std::min(rows, QuantizedLayout::slab_rows);
   for (std::size_t i = 0; i < buffer_count; ++i)
     larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
-  auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
+  auto rotated = allocate(rows * cols(Buffer::query) * sizeof(float));
   DeviceExperts experts(spec_);
   experts.reserve(rows, *device_);
   auto quantized = allocate(std::max({QuantizedLayout{rows, quantized_cols_}.bytes(),
@@ -79,7 +79,7 @@ void DeviceOps::reserve(std::size_t rows) {
   auto key_products = allocate(rows * key_heads_ * 2 * grid_tokens * sizeof(float));
   recordings_.clear();
   buffers_ = std::move(larger);
-  turned_ = std::move(turned);
+  rotated_ = std::move(rotated);
   quantized_ = std::move(quantized);
   key_products_ = std::move(key_products);
   experts_ = std::move(experts);
@@ -193,7 +193,7 @@ void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const ca
   for (auto& last : calls_ | std::views::reverse) {
     auto* const before = std::get_if<call::Product>(&last.get());
     if (before == nullptr || before->rows != rows) break;
-    if (before->targets.size() == call::Product::most_targets ||
+    if (before->targets.size() == call::Product::max_targets ||
         before->targets.front().weights.type != weights.type)
       continue;
     before->targets.push_back({weights, out});
@@ -242,7 +242,7 @@ Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(blocks_.state());
   SPECTR_TRY_VOID(states_.state());
   if (std::exchange(records_, false)) {
-    if (recordings_.size() >= most_recordings) {
+    if (recordings_.size() >= max_recordings) {
       recordings_.erase(
           std::ranges::min_element(recordings_, {}, [](const auto& one) { return one.second.last_used; }));
     }

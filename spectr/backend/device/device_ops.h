@@ -86,8 +86,8 @@ class DeviceOps final : public Ops {
   /// Returns the bytes of quantized inputs of per-head products, maximum over all layers.
   std::size_t quantized_bytes_of_heads(std::size_t rows) const;
   void normalize_heads(const AttentionSpec& a);
-  void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_apart,
-                      const call::Rows& out, std::size_t out_apart);
+  void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_head_stride,
+                      const call::Rows& out, std::size_t out_head_stride);
   void spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out);
 
   const ModelSpec& spec_;
@@ -100,7 +100,7 @@ class DeviceOps final : public Ops {
   std::array<std::size_t, buffer_count> cols_;
   std::size_t quantized_cols_ = 0;  // columns of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
-  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_, shortlist_;
+  std::unique_ptr<DeviceMemory> rotated_, quantized_, parts_, key_products_, shortlist_;
   DeviceExperts experts_;
   std::size_t heads_numbers_ = 0;  // maximum numbers of a row's partial attention results
   std::size_t key_heads_ = 0;      // maximum over recurrent layers

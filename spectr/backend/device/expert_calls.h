@@ -12,7 +12,7 @@ namespace spectr::call {
 
 /// Chooses each row's experts by the router's outputs z (see ExpertsSpec), best first, and computes their
 /// weights. NaN sorts last. Sums over experts first add those with equal e mod 32, ascending, then the 32
-/// partial sums pairwise. Requires: experts ≤ most_experts.
+/// partial sums pairwise. Requires: experts ≤ max_experts.
 struct ChooseExperts {
   ExpertsSpec::Gating gating;
   bool normalized;
@@ -22,7 +22,7 @@ struct ChooseExperts {
   std::size_t rows, experts, used, groups, groups_used;
   Slice chosen, weights;  ///< [rows][used], int32 and f32
 };
-inline constexpr std::size_t most_experts = 4096;
+inline constexpr std::size_t max_experts = 4096;
 
 /// The experts that rows have chosen, by slot = used · row + index of the choice. `chosen` are the [slots]
 /// experts. Only the `blocks` experts from `first` on are on this device; choices of others are skipped.

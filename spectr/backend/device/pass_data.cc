@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "spectr/backend/device/own_word.h"
+#include "spectr/backend/device/extra_token.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
 
-constexpr std::size_t least_states = 4;  // minimum capacity of a pass for states
+constexpr std::size_t min_states = 4;  // minimum capacity of a pass for states
 
 /// Returns the index of `one` in `all`; appends it if missing.
 template <class T>
@@ -25,7 +25,7 @@ std::size_t index_of(std::vector<T>& all, const T& one) {
 }  // namespace
 
 PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device)
-    : spec_(spec), weights_(weights), device_(device), own_rows_(spec, device) {
+    : spec_(spec), weights_(weights), device_(device), extra_head_rows_(spec, device) {
   for (const LayerSpec& layer : spec.layers) {
     Layer& of = layers_.emplace_back();
     const AttentionSpec* a = layer.attention();
@@ -63,7 +63,7 @@ void PassData::place(const PassShape& shape) {
     places_.state_texts = next(shape.texts, sizeof(StateText));
   }
   places_.wanted = next(shape.wanted, sizeof(int));
-  places_.words = next(shape.words, sizeof(OwnWord));
+  places_.words = next(shape.words, sizeof(ExtraToken));
   places_.embedded = next(shape.rows * spec_.width, sizeof(float));
   places_.layer_embedded = next(shape.rows * cols_of(spec_, Buffer::layer_inputs), sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
@@ -98,7 +98,7 @@ call::PlannedStates PassData::states() const {
           .steps = at(places_.state_steps),
           .texts = at(places_.state_texts),
           .row_count = states_.rows.size(),
-          .step_count = std::bit_ceil(std::max(least_states, states_.steps.size())),
+          .step_count = std::bit_ceil(std::max(min_states, states_.steps.size())),
           .text_count = states_.texts.size()};
 }
 
@@ -125,9 +125,9 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   shape.words = 0;
   if (!spec_.head.shortlist.empty()) {
     std::size_t words = 16;
-    for (const OwnWords* own : batch.own_words) words += own->tokens.size();
+    for (const ExtraTokens* own : batch.extra_tokens) words += own->tokens.size();
     shape.words = std::bit_ceil(words);
-    own_rows_.take(batch);
+    extra_head_rows_.take(batch);
   }
   place(shape);
 
@@ -160,7 +160,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   write_layer_embedded(batch);
   write_words(batch, shape.words);
   write_angles(batch, blocks);
-  const std::size_t moved = times_moved_ + own_rows_.times_moved();
+  const std::size_t moved = times_moved_ + extra_head_rows_.times_moved();
   return std::exchange(told_, moved) != moved;
 }
 
@@ -193,14 +193,14 @@ void PassData::write_layer_embedded(const PassBatch& batch) {
 }
 
 void PassData::write_words(const PassBatch& batch, std::size_t room) {
-  std::vector<OwnWord> words;
+  std::vector<ExtraToken> words;
   words.reserve(room);
-  for (std::size_t i = 0; i < batch.own_words.size(); ++i) {
-    for (const Token token : batch.own_words[i]->tokens)
-      words.push_back({static_cast<int>(i), own_rows_.place(token), token});
+  for (std::size_t i = 0; i < batch.extra_tokens.size(); ++i) {
+    for (const Token token : batch.extra_tokens[i]->tokens)
+      words.push_back({static_cast<int>(i), extra_head_rows_.place(token), token});
   }
-  words.resize(room, OwnWord{0, 0, -1});
-  write<OwnWord>(places_.words, words);
+  words.resize(room, ExtraToken{0, 0, -1});
+  write<ExtraToken>(places_.words, words);
 }
 
 void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
@@ -226,7 +226,7 @@ void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
 }
 
 Result<void> PassData::send() {
-  SPECTR_TRY_VOID(own_rows_.state());
+  SPECTR_TRY_VOID(extra_head_rows_.state());
   return device_.upload({memory_.get()}, staging_->bytes().first(bytes_));
 }
 

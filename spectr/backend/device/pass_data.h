@@ -8,7 +8,7 @@
 
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/cache_blocks.h"
-#include "spectr/backend/device/own_rows.h"
+#include "spectr/backend/device/extra_head_rows.h"
 #include "spectr/backend/device/state_plan.h"
 #include "spectr/backend/device/weights/device_weights.h"
 
@@ -54,8 +54,8 @@ class PassData {
   Slice embedded() const { return at(places_.embedded); }  ///< [rows][width]
   /// [rows][layers · d]: rows of LayerEmbeddingSpec::tokens, scaled by √d.
   Slice layer_embedded() const { return at(places_.layer_embedded); }
-  Slice words() const { return at(places_.words); }  ///< [words] OwnWords
-  call::Rows own_rows() const { return own_rows_.rows(); }
+  Slice words() const { return at(places_.words); }  ///< [words] ExtraTokens
+  call::Rows extra_head_rows() const { return extra_head_rows_.rows(); }
   Slice written() const { return at(places_.written); }  ///< [rows] PoolSlots
   Slice listed() const { return at(places_.listed); }
   /// [rows][dims / 2] pairs for a layer, and [rows] query scales if they depend on the position.
@@ -123,7 +123,7 @@ class PassData {
   std::unique_ptr<StagingMemory> staging_;
   std::unique_ptr<DeviceMemory> memory_;
   std::vector<float> position_;
-  OwnRows own_rows_;
+  ExtraHeadRows extra_head_rows_;
   std::size_t times_moved_ = 0;  // reallocations of memory_
   std::size_t told_ = 0;         // total reallocations reported by the last plan()
 };

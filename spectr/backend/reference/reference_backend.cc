@@ -122,10 +122,10 @@ class ReferenceOps final : public Ops {
   void latent_queries(std::size_t layer) override {
     const AttentionSpec& spec = *spec_.layers[layer].attention();
     const LatentSpec& latent = *spec.latent;
-    const std::size_t apart = spec.q.out / spec.heads;
+    const std::size_t stride = spec.q.out / spec.heads;
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
       for (std::size_t h = 0; h < spec.heads; ++h) {
-        const std::span<const Number> in = row(Buffer::up, r).subspan(h * apart, apart);
+        const std::span<const Number> in = row(Buffer::up, r).subspan(h * stride, stride);
         const std::span<Number> out = row(Buffer::query, r).subspan(h * spec.head_dim, spec.head_dim);
         weights_.multiply(latent.keys_up[h], in, out);
         std::ranges::copy(in.subspan(latent.q_dim), out.subspan(latent.rank).begin());
@@ -226,7 +226,7 @@ class ReferenceOps final : public Ops {
       if (spec.shortlist.empty()) {
         rows.emplace_back(y.begin(), y.end());
       } else {
-        rows.push_back(spread(spec, normed, y, *batch_->own_words[rows.size()]));
+        rows.push_back(spread(spec, normed, y, *batch_->extra_tokens[rows.size()]));
       }
       for (const Token token : spec.forbidden)
         rows.back()[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
@@ -319,7 +319,7 @@ class ReferenceOps final : public Ops {
 
   /// Returns the logits of all tokens.
   std::vector<double> spread(const HeadSpec& spec, std::span<const Number> normed,
-                             std::span<const Number> shortlist, const OwnWords& own) const {
+                             std::span<const Number> shortlist, const ExtraTokens& own) const {
     std::vector<double> row(spec_.vocabulary, -std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < shortlist.size(); ++i)
       row[static_cast<std::size_t>(spec.shortlist[i])] = static_cast<double>(shortlist[i]);

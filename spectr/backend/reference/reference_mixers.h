@@ -283,11 +283,11 @@ class ReferenceMixers {
     for (; !heads.empty(); heads = heads.subspan(spec.head_dim)) {
       const std::span<Number> head = heads.first(spec.head_dim);
       if (norm && !spec.norms_whole_vector) weights_.normalize(*norm, head, head);
-      turn(spec.rope, row, head.subspan(spec.rope.first));
+      rotate(spec.rope, row, head.subspan(spec.rope.first));
     }
   }
 
-  void turn(const RopeSpec& rope, std::size_t row, std::span<Number> head) const {
+  void rotate(const RopeSpec& rope, std::size_t row, std::span<Number> head) const {
     const auto& contexts = target_ != nullptr ? target_->contexts_ : contexts_;
     const std::vector<float>& frequencies = rope.frequencies_in(contexts.at(batch_->caches[row]));
     const std::size_t half = rope.dims / 2;
@@ -297,9 +297,9 @@ class ReferenceMixers {
       const auto s = static_cast<Number>(std::sin(angle)) * Number(rope.magnitude);
       Number& a = head[rope.interleaved ? 2 * i : i];
       Number& b = head[rope.interleaved ? 2 * i + 1 : i + half];
-      const Number turned = a * c - b * s;
+      const Number rotated = a * c - b * s;
       b = a * s + b * c;
-      a = turned;
+      a = rotated;
     }
   }
 

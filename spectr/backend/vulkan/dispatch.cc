@@ -35,7 +35,7 @@ void Lowering::begin(Kernel kernel) {
 }
 
 void Lowering::end(std::vector<std::uint32_t> parameters, std::size_t groups_x, std::size_t groups_y) {
-  SPECTR_CHECK(groups_x <= most_groups && groups_y <= most_groups);
+  SPECTR_CHECK(groups_x <= max_groups && groups_y <= max_groups);
   Dispatch& dispatch = dispatches_.back();
   dispatch.parameters = std::move(parameters);
   dispatch.groups_x = as_uint(groups_x);
@@ -97,9 +97,9 @@ void Lowering::operator()(const call::Move& c) {
 void Lowering::operator()(const call::Copy& c) {
   if (c.heads == 1) return add_elementwise(operation(Operation::copy), c.from, {}, c.to, c.rows, c.cols);
   begin(Kernel::copy_heads);
-  end({reads(0, c.from, c.rows, (c.heads - 1) * c.from_apart + c.cols), as_uint(c.from.stride),
-       as_uint(c.from_apart), writes(1, c.to, c.rows, (c.heads - 1) * c.to_apart + c.cols),
-       as_uint(c.to.stride), as_uint(c.to_apart), as_uint(c.cols), as_uint(c.heads)},
+  end({reads(0, c.from, c.rows, (c.heads - 1) * c.from_head_stride + c.cols), as_uint(c.from.stride),
+       as_uint(c.from_head_stride), writes(1, c.to, c.rows, (c.heads - 1) * c.to_head_stride + c.cols),
+       as_uint(c.to.stride), as_uint(c.to_head_stride), as_uint(c.cols), as_uint(c.heads)},
       c.rows, div_up(c.heads * c.cols, 128));
 }
 
@@ -124,15 +124,15 @@ void Lowering::operator()(const call::Activate& c) {
                   c.has_gate ? c.up : call::Rows(), c.out, c.rows, c.cols, c.clamp, 0, c.quantized);
 }
 
-void Lowering::add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_apart) {
+void Lowering::add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_head_stride) {
   const std::size_t groups = div_up(c.cols, columns_of_group);
   begin(Kernel::quantize);
   std::vector<std::uint32_t> p = {
-      reads(0, c.in.at, (heads - 1) * in_apart + numbers_of(c.rows, c.cols, c.in.stride) * word),
+      reads(0, c.in.at, (heads - 1) * in_head_stride + numbers_of(c.rows, c.cols, c.in.stride) * word),
       as_uint(c.in.stride),
       as_uint(c.cols),
       as_uint(groups),
-      as_uint(in_apart / word),
+      as_uint(in_head_stride / word),
       as_uint(c.quantized.layout.bytes() / word)};
   add_quantized(1, c.quantized, p, heads);
   end(std::move(p), c.rows, heads * groups);
@@ -143,7 +143,7 @@ void Lowering::operator()(const call::Quantize& c) {
 }
 
 void Lowering::operator()(const call::QuantizeHeads& c) {
-  add_quantize(c.first, c.heads, c.in_apart);
+  add_quantize(c.first, c.heads, c.in_head_stride);
 }
 
 void Lowering::operator()(const call::Norm& c) {

@@ -17,20 +17,20 @@ std::uint32_t words(int bytes) {
 
 }  // namespace
 
-void Lowering::operator()(const call::Turn& c) {
+void Lowering::operator()(const call::Rope& c) {
   const call::Cache& cache = c.cache;
   const HeadLayout head = cache.head();
   const std::size_t q_cols = c.heads * cache.dim, kv_cols = cache.kv_heads * cache.dim;
   const bool stores = static_cast<bool>(c.k.at);
-  begin(Kernel::turn);
+  begin(Kernel::rope);
   end({reads(0, c.q, c.rows, q_cols),
        as_uint(c.q.stride),
        reads(1, c.k, c.rows, kv_cols),
        as_uint(c.k.stride),
        reads(2, c.v, c.rows, kv_cols),
        as_uint(c.v.stride),
-       writes(3, c.turned, c.rows, q_cols),
-       as_uint(c.turned.stride),
+       writes(3, c.rotated, c.rows, q_cols),
+       as_uint(c.rotated.stride),
        reads(4, c.angles, c.rows * c.dims * word, 2 * word),
        reads(5, c.written, c.rows * sizeof(PoolSlot)),
        reads(6, c.scales, c.rows * word),

@@ -7,7 +7,7 @@
 namespace spectr::vulkan {
 
 void Lowering::operator()(const call::ChooseExperts& c) {
-  SPECTR_CHECK(c.experts <= call::most_experts);
+  SPECTR_CHECK(c.experts <= call::max_experts);
   const std::size_t slots = c.rows * c.used;
   begin(Kernel::choose_experts);
   end({reads(0, c.z, c.rows, c.experts), as_uint(c.z.stride), reads(1, c.bias, c.experts * word),

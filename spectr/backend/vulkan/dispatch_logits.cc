@@ -1,4 +1,4 @@
-#include "spectr/backend/device/own_word.h"
+#include "spectr/backend/device/extra_token.h"
 #include "spectr/backend/vulkan/lowering.h"
 
 namespace spectr::vulkan {
@@ -11,10 +11,10 @@ void Lowering::operator()(const call::Spread& c) {
       c.rows, div_up(c.cols, columns_of_group));
 }
 
-void Lowering::operator()(const call::WordLogits& c) {
-  begin(Kernel::word_logits);
+void Lowering::operator()(const call::ExtraTokenLogits& c) {
+  begin(Kernel::extra_token_logits);
   // Any logit of a row can be written, and any row of weights can be read.
-  end({reads(0, c.x, c.rows, c.cols), as_uint(c.x.stride), reads(1, c.words, c.count * sizeof(OwnWord)),
+  end({reads(0, c.x, c.rows, c.cols), as_uint(c.x.stride), reads(1, c.words, c.count * sizeof(ExtraToken)),
        reads(2, c.weights.at, rest_of(c.weights.at)), as_uint(c.weights.stride),
        writes(3, c.out, c.rows, c.out.stride), as_uint(c.out.stride), as_uint(c.cols), as_uint(c.scale),
        as_uint(c.cap)},

@@ -8,7 +8,7 @@
 namespace spectr::vulkan {
 namespace {
 
-constexpr std::size_t least_rows_for_matrices = 3;
+constexpr std::size_t min_rows_for_matrices = 3;
 
 /// A work group of matrix_product.comp: rows of x, and as many subgroups as shared memory has room for.
 struct MatrixGroup {
@@ -19,7 +19,7 @@ struct MatrixGroup {
 /// Returns none for few rows, and if the device or the build does not support cooperative matrices.
 std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const PanelFormat& format,
                                         std::size_t n) {
-  if (n < least_rows_for_matrices || !limits.matrices || code_of(Kernel::matrix_product).words.empty())
+  if (n < min_rows_for_matrices || !limits.matrices || code_of(Kernel::matrix_product).words.empty())
     return std::nullopt;
   const Matrices& matrices = *limits.matrices;
   const bool is_spread = format.scales >= PanelScales::small_of_16 && matrices.depth > 16;
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat&
 /// Returns how many rows of W with `bytes` bytes each fit into a binding, in whole panels.
 std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
   const std::size_t fit = (limits_.bytes - std::min(limits_.bytes, limits_.alignment)) / bytes / 16;
-  return std::min({rows, std::max<std::size_t>(fit, 1) * 16, most_groups * 16});
+  return std::min({rows, std::max<std::size_t>(fit, 1) * 16, max_groups * 16});
 }
 
 /// Begins a product with `n` rows of x.
@@ -86,7 +86,7 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   const std::size_t codes = panel_of.code_bytes, scales = panel_of.scale_bytes,
                     factors = panel_of.factor_bytes;
   const std::size_t at_once = heads.count > 1 ? w.rows : rows_at_once(w.rows, codes / 16);
-  const std::size_t x_behind = heads.behind(heads.x_apart);
+  const std::size_t x_behind = heads.behind(heads.x_head_stride);
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panel = row / 16, panels = div_up(rows, 16);
     const std::size_t all = heads.count * panels;
@@ -109,8 +109,9 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
          reads(4, c.x.at.behind(layout.scales_of(slab)), x_behind + blocks * layout.tiles() * 128),
          as_uint(layout.tiles()), as_uint(rows), as_uint(blocks), as_uint(n),
          writes(5, y.at.behind((first * y.stride + row) * word),
-                heads.behind(heads.y_apart) + numbers_of(n, rows, y.stride) * word),
-         as_uint(y.stride), as_uint(panels), as_uint(heads.x_apart / 16), as_uint(heads.y_apart / word)},
+                heads.behind(heads.y_head_stride) + numbers_of(n, rows, y.stride) * word),
+         as_uint(y.stride), as_uint(panels), as_uint(heads.x_head_stride / 16),
+         as_uint(heads.y_head_stride / word)},
         div_up(n, together), all);
   }
 }
@@ -130,11 +131,12 @@ void Lowering::add_float_product(const call::FloatProduct& c, const Heads& heads
     const std::size_t rows = std::min(at_once, w.rows - row), panels = div_up(rows, 16);
     begin_float_product(c.rows, false);
     end({reads(0, w.codes.behind(row * w.cols * bytes), heads.count * rows * w.cols * bytes, bytes),
-         reads(1, c.x.at, heads.behind(heads.x_apart) + numbers_of(c.rows, w.cols, c.x.stride) * word),
+         reads(1, c.x.at, heads.behind(heads.x_head_stride) + numbers_of(c.rows, w.cols, c.x.stride) * word),
          as_uint(c.x.stride), as_uint(rows), as_uint(w.cols), as_uint(c.rows), kind_of(w.type),
          writes(2, c.y.at.behind(row * word),
-                heads.behind(heads.y_apart) + numbers_of(c.rows, rows, c.y.stride) * word),
-         as_uint(c.y.stride), as_uint(panels), as_uint(heads.x_apart / word), as_uint(heads.y_apart / word)},
+                heads.behind(heads.y_head_stride) + numbers_of(c.rows, rows, c.y.stride) * word),
+         as_uint(c.y.stride), as_uint(panels), as_uint(heads.x_head_stride / word),
+         as_uint(heads.y_head_stride / word)},
         div_up(c.rows, together), heads.count * panels);
   }
 }
@@ -144,13 +146,13 @@ void Lowering::operator()(const call::FloatProduct& c) {
 }
 
 void Lowering::operator()(const call::HeadProducts& c) {
-  const Heads heads{c.heads, c.x_apart(), c.y_apart};
+  const Heads heads{c.heads, c.x_head_stride(), c.y_head_stride};
   for (std::size_t slab = 0; slab < c.first.x.layout.slabs(); ++slab)
     add_product(c.first, c.first.targets.front(), slab, heads);
 }
 
 void Lowering::operator()(const call::FloatHeadProducts& c) {
-  add_float_product(c.first, {c.heads, c.x_apart, c.y_apart});
+  add_float_product(c.first, {c.heads, c.x_head_stride, c.y_head_stride});
 }
 
 }  // namespace spectr::vulkan

@@ -11,8 +11,8 @@ namespace spectr::vulkan {
 namespace {
 
 constexpr std::uint32_t no_family = ~std::uint32_t{0};
-constexpr std::uint32_t least_invocations = 512, least_shared_bytes = 32 << 10, least_bindings = 8,
-                        least_parameters = 128;
+constexpr std::uint32_t min_invocations = 512, min_shared_bytes = 32 << 10, min_bindings = 8,
+                        min_parameters = 128;
 
 std::uint32_t family_that_computes(const InstanceApi& api, VkPhysicalDevice handle) {
   std::uint32_t count = 0;
@@ -49,10 +49,10 @@ std::string missing_of(const VkPhysicalDeviceProperties& of, const VkPhysicalDev
     return has < needs ? fmt::format("{} {}, but {} are needed", has, what, needs) : std::string();
   };
   for (const std::string& text : std::vector{
-           too_few(limits.maxComputeWorkGroupInvocations, least_invocations, "invocations of a group"),
-           too_few(limits.maxComputeSharedMemorySize, least_shared_bytes, "bytes of shared memory"),
-           too_few(limits.maxPerStageDescriptorStorageBuffers, least_bindings, "storage buffers of a kernel"),
-           too_few(limits.maxPushConstantsSize, least_parameters, "bytes of push constants")}) {
+           too_few(limits.maxComputeWorkGroupInvocations, min_invocations, "invocations of a group"),
+           too_few(limits.maxComputeSharedMemorySize, min_shared_bytes, "bytes of shared memory"),
+           too_few(limits.maxPerStageDescriptorStorageBuffers, min_bindings, "storage buffers of a kernel"),
+           too_few(limits.maxPushConstantsSize, min_parameters, "bytes of push constants")}) {
     if (!text.empty()) return text;
   }
   const auto absent = [](const char* what) { return fmt::format("no {}, which is needed", what); };

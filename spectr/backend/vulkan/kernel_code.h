@@ -15,7 +15,7 @@ namespace spectr::vulkan {
   X(panel_product, 7)            \
   X(matrix_product, 6)           \
   X(float_product, 4)            \
-  X(turn, 8)                     \
+  X(rope, 8)                     \
   X(attend, 5)                   \
   X(merge, 4)                    \
   X(merge_quantized, 5)          \
@@ -26,7 +26,7 @@ namespace spectr::vulkan {
   X(move, 3)                     \
   X(copy_heads, 2)               \
   X(spread, 3)                   \
-  X(word_logits, 4)              \
+  X(extra_token_logits, 4)       \
   X(top, 2)                      \
   X(sum_exp, 2)                  \
   X(store_inputs, 5)             \

@@ -12,7 +12,7 @@
 
 namespace spectr::vulkan {
 
-inline constexpr std::size_t columns_of_group = 512, most_groups = 65535, word = 4;
+inline constexpr std::size_t columns_of_group = 512, max_groups = 65535, word = 4;
 
 inline std::uint32_t as_uint(std::size_t n) {
   return static_cast<std::uint32_t>(n);
@@ -54,7 +54,7 @@ class Lowering {
 
   // dispatch_logits.cc
   void operator()(const call::Spread& c);
-  void operator()(const call::WordLogits& c);
+  void operator()(const call::ExtraTokenLogits& c);
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
 
@@ -73,7 +73,7 @@ class Lowering {
   void operator()(const call::Combine& c);
 
   // dispatch_attention.cc
-  void operator()(const call::Turn& c);
+  void operator()(const call::Rope& c);
   void operator()(const call::Attend& c);
   void operator()(const call::Merge& c);
 
@@ -119,15 +119,15 @@ class Lowering {
 
   /// Batched heads: matrices are contiguous, x and y have head strides in bytes.
   struct Heads {
-    std::size_t count = 1, x_apart = 0, y_apart = 0;
+    std::size_t count = 1, x_head_stride = 0, y_head_stride = 0;
 
     /// Returns the distance from the first head to the last, given a stride.
-    std::size_t behind(std::size_t apart) const { return (count - 1) * apart; }
+    std::size_t behind(std::size_t stride) const { return (count - 1) * stride; }
   };
   void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,
                    const Heads& heads);
   void add_float_product(const call::FloatProduct& c, const Heads& heads);
-  void add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_apart);
+  void add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_head_stride);
   void begin_product(TensorType type, std::size_t n, bool of_experts);
   void begin_float_product(std::size_t n, bool of_experts);
   std::size_t experts_at_once(const call::ExpertWeights& weights, std::size_t bytes) const;

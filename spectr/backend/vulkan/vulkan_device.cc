@@ -14,7 +14,7 @@ namespace spectr::vulkan {
 namespace {
 
 constexpr std::size_t upload_bytes = std::size_t{16} << 20, download_bytes = std::size_t{4} << 20;
-constexpr std::size_t most_questions = 32;  // whose recordings are kept
+constexpr std::size_t max_questions = 32;  // whose recordings are kept
 constexpr VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                transfer = VK_PIPELINE_STAGE_TRANSFER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
 
@@ -337,7 +337,7 @@ Result<const Commands*> VulkanDevice::question(const Slice& downloaded, std::siz
   });
   if (found != questions_.end()) return found->commands.get();
   SPECTR_TRY(std::unique_ptr<Commands> commands, record_all(downloaded, bytes));
-  if (questions_.size() == most_questions) questions_.erase(questions_.begin());
+  if (questions_.size() == max_questions) questions_.erase(questions_.begin());
   questions_.push_back({dispatches_, downloaded, bytes, std::move(commands)});
   return questions_.back().commands.get();
 }

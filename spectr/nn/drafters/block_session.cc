@@ -93,13 +93,14 @@ Result<void> BlockSession::add_biases(const TokenTree& tree, NodeId first) {
   }
   if (nodes.empty()) return {};
   SPECTR_TRY(const HeldLogits biases, model().markov_biases(tokens));
+  // A drafter's d2t also applies to the rows of its Markov head; a slim head leaves them as they are.
   const std::vector<Token>& rows = model().spec().model.head.shortlist;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Node& node = nodes_[nodes[i]];
     const Logits base = pass_.row(node.depth), bias = biases.row(i);
     node.logits.assign(vocabulary(), nothing);
     for (std::size_t row = 0; row < bias.size(); ++row) {
-      const Token token = rows.empty() ? static_cast<Token>(row) : rows[row];
+      const Token token = rows.size() == bias.size() ? rows[row] : static_cast<Token>(row);
       node.logits[static_cast<std::size_t>(token)] =
           static_cast<float>(base.at(token) + bias.at(static_cast<Token>(row)));
     }
@@ -120,9 +121,10 @@ void BlockSession::select(Token token, Node& node) const {
   const Gguf& file = model().file();
   const std::span<const float> state = pass_.features(row_of(node));
   std::vector<float> gate = row_of_file(file, selector.predecessor, token);
-  for (std::size_t r = 0; r < selector.rank; ++r)
+  for (std::size_t r = 0; r < selector.rank; ++r) {
     gate[r] *= static_cast<float>(
         product(std::span(selector.hidden).subspan(r * state.size(), state.size()), state));
+  }
   node.logits.assign(vocabulary(), nothing);
   for (const Candidate& candidate : pass_.row(node.depth).top(selector.candidates)) {
     const auto successor = row_of_file(file, selector.successor, candidate.token);

@@ -12,13 +12,15 @@ namespace {
 /// are kept in the meantime.
 constexpr std::size_t read_ahead = 8 * KvSlots::text_rows;
 
-const OwnWords no_words{};
-
 }  // namespace
 
 DrafterSession::DrafterSession(const TrainedDrafter& model, Session& target, const FollowSettings& settings,
                                bool follows, std::size_t block_rows)
-    : model_(model), target_(target), context_(settings.context), follows_(follows) {
+    : model_(model),
+      target_(target),
+      context_(settings.context),
+      follows_(follows),
+      tracker_(model.head_file(), model.spec().model) {
   const std::size_t rows = std::max({KvSlots::text_rows, settings.nodes, block_rows});
   const std::size_t slots = context_ + std::max(settings.nodes, block_rows);
   const std::lock_guard lock(model.mutex_);
@@ -41,6 +43,7 @@ void DrafterSession::keep(std::span<const NodeId>) {
 
 void DrafterSession::rewind(std::size_t length) {
   drop_tree();
+  tracker_.rewind(length);
   forget_rows(follows_ && length > 0 ? length - 1 : length);
 }
 
@@ -55,6 +58,7 @@ Result<void> DrafterSession::check(std::span<const Token> text, const TokenTree&
 }
 
 Result<void> DrafterSession::read(std::span<const Token> text, std::size_t end) {
+  extra_tokens_ = tracker_.read(text);
   while (length_ < end) {
     Features& features = *target_.features();
     const auto is_recorded = [&] { return features.first() <= length_ && length_ < features.end(); };
@@ -75,7 +79,7 @@ Result<void> DrafterSession::read(std::span<const Token> text, std::size_t end) 
 
 void DrafterSession::begin_batch(std::size_t width, bool fuses) {
   batch_.clear();
-  batch_.own_words.clear();
+  batch_.extra_tokens.clear();
   features_.clear();
   features_.reserve(width * KvSlots::text_rows);
   batch_.fuses = fuses;
@@ -96,7 +100,7 @@ void DrafterSession::add_row_after_target(Token token, std::size_t position,
 
 void DrafterSession::want_last() {
   batch_.wanted.push_back(static_cast<std::int32_t>(batch_.rows()) - 1);
-  batch_.own_words.push_back(&no_words);
+  if (extra_tokens_ != nullptr) batch_.extra_tokens.push_back(extra_tokens_);
 }
 
 Result<HeldLogits> DrafterSession::run(TrainedDrafter::Pass pass) {

@@ -10,6 +10,7 @@
 
 #include "spectr/lm/language_model.h"
 #include "spectr/nn/drafters/trained_drafter.h"
+#include "spectr/nn/extra_token_tracker.h"
 
 namespace spectr {
 
@@ -78,6 +79,8 @@ class DrafterSession : public Session {
   CacheId cache_ = 0;       // unused if the drafter reads the target's cache
   SequenceSlots cached_;    // the target's keys and values, for add_row_after_target()
   std::size_t length_ = 0;  // rows of the sequence with keys and values
+  ExtraTokenTracker tracker_;
+  const ExtraTokens* extra_tokens_ = nullptr;  // of the sequence; null if the head has no shortlist
   PassBatch batch_;
   std::vector<float> features_;  // features of the batch
 };

@@ -25,8 +25,14 @@ TrainedDrafter::TrainedDrafter(Gguf file, std::unique_ptr<const DrafterSpec> spe
 
 Result<std::unique_ptr<TrainedDrafter>> TrainedDrafter::load(Gguf file, const Transformer& target,
                                                              std::shared_ptr<const Backend> backend,
-                                                             ThreadPool* pool) {
+                                                             ThreadPool* pool, const Slimming& slimming) {
   SPECTR_TRY(DrafterSpec read, read_drafter_spec(file, target.spec()));
+  if (!slimming.shortlist.empty() && !read.model.head.shortlist.empty()) {
+    return error(ErrorCode::unsupported,
+                 "{}: its head already has {} of {} tokens (tensor d2t) and cannot be shortened further",
+                 file.name(), read.model.head.shortlist.size(), read.model.vocabulary);
+  }
+  SPECTR_TRY_VOID(slim(read.model, slimming));
   SPECTR_CHECK(target.spec().taps == read.taps);
   const KvTypes kv = default_kv(read.model);
   SPECTR_TRY_VOID(check(read.model, kv, backend->caps()));
@@ -49,6 +55,11 @@ Result<std::unique_ptr<TrainedDrafter>> TrainedDrafter::load(Gguf file, const Tr
   } catch (const std::bad_alloc&) {
     return error(ErrorCode::out_of_memory, "{}: there is no memory for the weights", name);
   }
+}
+
+const Gguf& TrainedDrafter::head_file() const {
+  const ModelSpec& model = spec_->model;
+  return model.weight(model.head.output.weight).of_target ? target_.file() : file_;
 }
 
 Result<void> TrainedDrafter::load_markov(ThreadPool* pool) {

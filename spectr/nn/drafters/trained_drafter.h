@@ -34,14 +34,18 @@ class TrainedDrafter {
   /// Reads the file for `target`, which must have been loaded with taps_of() this file, and uploads the
   /// weights, including those that come from the target's file. `file` may also be the target's own if it
   /// has a layer for drafting (has_next_token_layer()). The target must outlive the drafter. `pool`
-  /// shares the work, if set. Fails if the file does not fit this target or the backend cannot compute
-  /// it.
+  /// shares the work, if set. `slimming` may shorten the head and convert the drafter's weights; the target's
+  /// are not affected. Fails if the file does not fit this target, cannot be reduced as asked, or the backend
+  /// cannot compute it.
   static Result<std::unique_ptr<TrainedDrafter>> load(Gguf file, const Transformer& target,
                                                       std::shared_ptr<const Backend> backend,
-                                                      ThreadPool* pool = nullptr);
+                                                      ThreadPool* pool = nullptr,
+                                                      const Slimming& slimming = {});
 
   const Gguf& file() const { return file_; }
   const DrafterSpec& spec() const { return *spec_; }
+  /// Returns the file with the head's matrix: its own or the target's.
+  const Gguf& head_file() const;
   std::string_view name() const { return spec_->model.name; }
   std::size_t vocabulary() const { return spec_->model.vocabulary; }
   /// True if it has no keys and values of its own, but reads those of the target.

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "spectr/backend/device/own_word.h"
+#include "spectr/backend/device/extra_token.h"
 #include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
@@ -109,7 +109,7 @@ inline std::vector<WorkOnDevice> shortlists() {
   constexpr std::size_t n = 3, vocabulary = 1030, some = 70;
   std::vector<int> columns(vocabulary, -1);
   for (std::size_t i = 0; i < some; ++i) columns[i * 14 + 3] = static_cast<int>(i);
-  std::vector<OwnWord> words(32, {0, 0, -1});
+  std::vector<ExtraToken> words(32, {0, 0, -1});
   for (int i = 0; i < 20; ++i) words[static_cast<std::size_t>(i)] = {i % 3, i % 9, 1029 - 51 * i};
   std::vector<WorkOnDevice> all;
   for (const std::size_t cols : {5, 64, 2200}) {
@@ -120,15 +120,15 @@ inline std::vector<WorkOnDevice> shortlists() {
                       by = send(on, random_floats(9 * stride, 3)), which = send(on, columns),
                       own = send(on, words), out = zeros(on, n * vocabulary * sizeof(float));
         run(on, call::Spread{from.rows(some), out.rows(vocabulary), which.at(), n, vocabulary});
-        run(on, call::WordLogits{.x = in.rows(cols),
-                                 .out = out.rows(vocabulary),
-                                 .rows = n,
-                                 .words = own.at(),
-                                 .count = words.size(),
-                                 .weights = by.rows(stride),
-                                 .cols = cols,
-                                 .scale = 0.3f,
-                                 .cap = cap});
+        run(on, call::ExtraTokenLogits{.x = in.rows(cols),
+                                       .out = out.rows(vocabulary),
+                                       .rows = n,
+                                       .words = own.at(),
+                                       .count = words.size(),
+                                       .weights = by.rows(stride),
+                                       .cols = cols,
+                                       .scale = 0.3f,
+                                       .cap = cap});
         return bits(on, out);
       });
     }

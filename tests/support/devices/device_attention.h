@@ -45,13 +45,13 @@ class AttentionOn {
     value_of(device.upload(cached.pool, nothing));
     const std::size_t width = c.kv_heads * c.dim;
     const Numbers k = send(device, random_floats(slots * width, 1)),
-                  v = send(device, random_floats(slots * width, 2)), turned = zeros(device, 16);
+                  v = send(device, random_floats(slots * width, 2)), rotated = zeros(device, 16);
     const Numbers written = send(device, places());
     const Numbers angles = send(device, random_floats(2 * slots * pairs(), 3));
-    run(device, call::Turn{.q = k.rows(0),
+    run(device, call::Rope{.q = k.rows(0),
                            .k = k.rows(width),
                            .v = c.rank > 0 ? call::Rows() : v.rows(width),
-                           .turned = turned.rows(0),
+                           .rotated = rotated.rows(0),
                            .rows = slots,
                            .heads = 0,
                            .cache = cached,

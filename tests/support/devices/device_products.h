@@ -45,7 +45,7 @@ class ProductOn {
         matrix_(device, c.type, c.rows, c.cols, panels),
         x_(send(device, x)),
         quantized_(zeros(device, layout().bytes())),
-        y_(send(device, std::vector<float>(device.most_parts() * c.n * stride(), 7.0f))),
+        y_(send(device, std::vector<float>(device.max_parts() * c.n * stride(), 7.0f))),
         activated_(zeros(device, c.n * c.rows * sizeof(float))) {}
 
   call::Product product(bool may_split = false) const {

@@ -41,8 +41,8 @@ inline std::vector<HeadProductCase> head_product_cases() {
 /// The strides of heads are 8 numbers larger than their width in x, and 5 in y.
 inline std::vector<std::uint32_t> head_product_bits(Device& device, const HeadProductCase& c) {
   const bool is_float = !quant_layout(c.type).has_value();
-  const std::size_t x_apart = c.cols + 8, y_apart = c.rows + 5, x_cols = c.heads * x_apart,
-                    y_cols = c.heads * y_apart;
+  const std::size_t x_head_stride = c.cols + 8, y_head_stride = c.rows + 5, x_cols = c.heads * x_head_stride,
+                    y_cols = c.heads * y_head_stride;
   std::vector<std::byte> weights, scales, factors;  // heads are concatenated
   for (std::size_t h = 0; h < c.heads; ++h) {
     const std::vector<std::byte> file = random_tensor(c.type, c.rows, c.cols, static_cast<std::uint32_t>(h));
@@ -65,19 +65,20 @@ inline std::vector<std::uint32_t> head_product_bits(Device& device, const HeadPr
     run(device,
         call::FloatHeadProducts{{{c.type, c.rows, c.cols, w.at()}, x.rows(x_cols), y.rows(y_cols), c.n},
                                 c.heads,
-                                x_apart * sizeof(float),
-                                y_apart * sizeof(float)});
+                                x_head_stride * sizeof(float),
+                                y_head_stride * sizeof(float)});
     return bits(device, y);
   }
   const QuantizedLayout of_x{c.n, c.cols};
   const Numbers quantized = zeros(device, c.heads * of_x.bytes());
   const Numbers s = send(device, scales), f = send(device, factors);
   const call::Weights first{c.type, c.rows, c.cols, w.at(), s.at(), factors.empty() ? Slice() : f.at()};
-  run(device, call::QuantizeHeads{
-                  {x.rows(x_cols), c.n, c.cols, {quantized.at(), of_x}}, c.heads, x_apart * sizeof(float)});
+  run(device,
+      call::QuantizeHeads{
+          {x.rows(x_cols), c.n, c.cols, {quantized.at(), of_x}}, c.heads, x_head_stride * sizeof(float)});
   run(device,
       call::HeadProducts{
-          {{quantized.at(), of_x}, c.n, {{first, y.rows(y_cols)}}}, c.heads, y_apart * sizeof(float)});
+          {{quantized.at(), of_x}, c.n, {{first, y.rows(y_cols)}}}, c.heads, y_head_stride * sizeof(float)});
   std::vector<std::uint32_t> all = bits(device, y);
   const std::vector<std::uint32_t> more = bits(device, quantized);
   all.insert(all.end(), more.begin(), more.end());
@@ -95,8 +96,8 @@ inline std::vector<float> copied_heads(Device& device) {
                          .rows = copied_rows,
                          .cols = 3,
                          .heads = 15,
-                         .to_apart = 7,
-                         .from_apart = 11});
+                         .to_head_stride = 7,
+                         .from_head_stride = 11});
   return fetch<float>(device, to);
 }
 inline std::vector<float> copied_heads_as_defined() {

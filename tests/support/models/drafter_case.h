@@ -24,7 +24,7 @@ class DrafterCase {
   using Json = nlohmann::json;
 
   /// Throws if a file is missing or invalid.
-  DrafterCase(const std::string& name, std::shared_ptr<const Backend> backend)
+  DrafterCase(const std::string& name, std::shared_ptr<const Backend> backend, const Slimming& slimming = {})
       : figures_(Json::parse(std::ifstream(folder() / (name + ".json")))) {
     const bool is_own_layer = figures_["drafter"].is_null();
     Gguf file = Gguf::open(folder() / (is_own_layer ? figures_["target"].get<std::string>() : name + ".gguf"))
@@ -32,7 +32,7 @@ class DrafterCase {
     target_ = Transformer::load(Gguf::open(folder() / figures_["target"].get<std::string>()).value(), backend,
                                 {.kv = {KvType::f32, KvType::f32}, .taps = taps_of(file).value()})
                   .value();
-    drafter_ = TrainedDrafter::load(std::move(file), *target_, std::move(backend)).value();
+    drafter_ = TrainedDrafter::load(std::move(file), *target_, std::move(backend), nullptr, slimming).value();
   }
 
   static std::filesystem::path folder() { return source_folder() / "tests/data/drafters"; }

@@ -62,7 +62,7 @@ template <class Keys>
 void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
   float* scores[max_queries];
   const std::size_t count = run.queries.size();
-  for (std::size_t r = 0; r < count; ++r) scores[r] = run.scratch + r * run.apart;
+  for (std::size_t r = 0; r < count; ++r) scores[r] = run.scratch + r * run.stride;
   for (std::size_t slot = run.base, end; slot < run.slots; slot = end) {
     end = run.block_end(slot, run.slots);
     const Upcoming next = end < run.slots ? run.block_at(keys, end, run.slots) : values;
@@ -81,8 +81,8 @@ void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming 
   Sums sums[max_queries];
   const std::size_t count = run.queries.size(), dim = run.value_dim, base = run.base;
   for (std::size_t r = 0; r < count; ++r) {
-    weights[r] = run.scratch + r * run.apart;
-    sums[r] = {weights[r] + run.apart - 2 * dim, weights[r] + run.apart - dim};
+    weights[r] = run.scratch + r * run.stride;
+    sums[r] = {weights[r] + run.stride - 2 * dim, weights[r] + run.stride - dim};
     std::fill_n(sums[r].even, 2 * dim, 0.0f);
     Weigh(run.queries[r], run.rule, base, weights[r]);
   }
@@ -194,7 +194,7 @@ AttentionRun run_of(std::span<const Query> queries, std::size_t dim, std::size_t
                    .rule = rule,
                    .from_memory = from == ReadFrom::memory,
                    .scratch = scratch.data(),
-                   .apart = 0,
+                   .stride = 0,
                    .base = queries.front().first_block(),
                    .slots = 0,
                    .shared = queries.front().prefix};
@@ -210,7 +210,7 @@ AttentionRun run_of(std::span<const Query> queries, std::size_t dim, std::size_t
   run.shared = std::max(run.shared, run.base);
   const std::size_t needed = attention_scratch(run.slots - run.base, dim);
   SPECTR_CHECK(scratch.size() >= needed);
-  run.apart = needed / max_queries;
+  run.stride = needed / max_queries;
   return run;
 }
 

@@ -138,7 +138,7 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
   constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
-  const std::size_t dim = keys.dim, apart = slot_bytes<K>(key_group, dim) / sizeof(K);
+  const std::size_t dim = keys.dim, stride = slot_bytes<K>(key_group, dim) / sizeof(K);
   V sums[n][vectors], scaled[n][vectors];  // `scaled` is used only if there are scales
   const auto clear = [&](V(&all)[n][vectors]) HWY_ATTR {
     for (auto& row : all) {
@@ -155,13 +155,13 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
       V factors[n];
       for (std::size_t r = 0; r < n; ++r) factors[r] = hn::Set(d, queries[r].q[j]);
       for (std::size_t v = 0; v < vectors; ++v) {
-        const V key = LoadFloats(d, at + v / vectors_of_group * apart + v % vectors_of_group * lanes);
+        const V key = LoadFloats(d, at + v / vectors_of_group * stride + v % vectors_of_group * lanes);
         for (std::size_t r = 0; r < n; ++r) sums[r][v] = hn::MulAdd(factors[r], key, sums[r][v]);
       }
     }
     if (has_scales<K> && (j % q8_dims == 0 || j == dim)) {
       for (std::size_t v = 0; v < vectors; ++v) {
-        const float* const scales = scales_behind(first + v / vectors_of_group * apart, key_group, dim);
+        const float* const scales = scales_behind(first + v / vectors_of_group * stride, key_group, dim);
         const V by = hn::LoadU(d, scales + (j - 1) / q8_dims * key_group + v % vectors_of_group * lanes);
         for (std::size_t r = 0; r < n; ++r) scaled[r][v] = hn::MulAdd(sums[r][v], by, scaled[r][v]);
       }

@@ -23,7 +23,7 @@ struct AttentionRun {
   ScoreRule rule;
   bool from_memory;
   float* scratch;
-  std::size_t apart;        ///< stride between queries, in floats of scratch
+  std::size_t stride;       ///< stride between queries, in floats of scratch
   std::size_t base, slots;  ///< all queries attend within [base, slots)
   std::size_t shared;       ///< up to here, slots are positions of all queries; an even distance from base
 

@@ -50,7 +50,7 @@ constexpr std::size_t times_over_columns(std::size_t rows) {
 /// advance by 16 numbers per step; `line` and `upcoming` advance, too.
 template <class Lanes, class Format, FloatTile tile, std::size_t rows>
 HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first, std::size_t at,
-                         std::size_t steps, const float*& line, RowPrefetch& upcoming, std::size_t apart,
+                         std::size_t steps, const float*& line, RowPrefetch& upcoming, std::size_t row_stride,
                          typename Lanes::Floats (&sums)[tile.weights][rows][tile.vectors]) {
   constexpr std::size_t width = Format::format.bytes;
 #pragma GCC unroll 4
@@ -63,7 +63,7 @@ HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first,
   }
   for (std::size_t step = 0; step < steps; ++step, at += FloatLines::sums * width) {
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i) prefetch<1, Lanes::prefetching.to>(upcoming.from + i * apart);
+    for (std::size_t i = 0; i < 4; ++i) prefetch<1, Lanes::prefetching.to>(upcoming.from + i * row_stride);
     upcoming.from += upcoming.step_bytes;
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < tile.vectors; ++v) {
@@ -97,14 +97,15 @@ void multiply_floats(const FloatRows& w, const float* x, float* y, std::size_t s
 
   typename Lanes::Floats all[4][rows][vectors];
   RowPrefetch upcoming = w.upcoming;
-  const std::size_t apart = w.count == 4 ? w.row_bytes : 0;  // of the upcoming rows; 0 if not all 4 exist
+  const std::size_t row_stride =
+      w.count == 4 ? w.row_bytes : 0;  // of the upcoming rows; 0 if not all 4 exist
   const float* line = x;
   for (std::size_t first = 0; first < 4; first += tile.weights) {
     line = x;
     for (std::size_t share = 0; share < vectors; share += tile.vectors) {
       typename Lanes::Floats sums[tile.weights][rows][tile.vectors];
       sum_tile<Lanes, Format, tile, rows>(of_row, first, share * Lanes::lanes * width, steps, line, upcoming,
-                                          apart, sums);
+                                          row_stride, sums);
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < tile.weights; ++i) {
 #pragma GCC unroll 4

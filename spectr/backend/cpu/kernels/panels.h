@@ -43,7 +43,7 @@ enum class PanelOrder { in_line, quarters, interleaved };
 /// The prefetch target while a panel is used.
 struct PanelPrefetch {
   const std::uint8_t* quants;  ///< the first of four streams; the only one if in_line
-  std::size_t apart;           ///< stride of the streams in bytes; 0: in_line
+  std::size_t stride;          ///< stride of the streams in bytes; 0: in_line
   std::ptrdiff_t headers;      ///< distance from the headers in use; 0 if in_line
 };
 

@@ -27,7 +27,7 @@ HWY_INLINE void prefetch(const T* p) {
 /// Prefetches line i, of 64 bytes, of the upcoming quants, alternating between the four streams.
 template <CacheLevel level>
 HWY_INLINE void prefetch_line(const PanelPrefetch& upcoming, std::size_t i) {
-  prefetch<64, level>(upcoming.quants + i % 4 * upcoming.apart + i / 4 * 64);
+  prefetch<64, level>(upcoming.quants + i % 4 * upcoming.stride + i / 4 * 64);
 }
 
 /// Prefetches share `share` of `shares` of the next `bytes` bytes of the upcoming quants, a quarter in each
@@ -36,7 +36,7 @@ HWY_INLINE void prefetch_line(const PanelPrefetch& upcoming, std::size_t i) {
 template <int bytes, int header_bytes, CacheLevel level>
 HWY_INLINE void prefetch_share(const PanelPrefetch& upcoming, std::size_t share, std::size_t shares) {
   constexpr std::size_t lines = (bytes / 4 + 63) / 64 * 4, lines_in_line = (bytes + header_bytes + 63) / 64;
-  if (upcoming.apart == 0) {
+  if (upcoming.stride == 0) {
     for (std::size_t i = share * lines_in_line / shares; i < (share + 1) * lines_in_line / shares; ++i) {
       prefetch<64, level>(upcoming.quants + 64 * i);
     }
@@ -50,7 +50,7 @@ HWY_INLINE void prefetch_share(const PanelPrefetch& upcoming, std::size_t share,
 /// Advances past these bytes.
 template <int bytes, int header_bytes>
 HWY_INLINE void move_on(PanelPrefetch& upcoming) {
-  upcoming.quants += upcoming.apart == 0 ? bytes + header_bytes : bytes / 4;
+  upcoming.quants += upcoming.stride == 0 ? bytes + header_bytes : bytes / 4;
 }
 
 }  // namespace spectr

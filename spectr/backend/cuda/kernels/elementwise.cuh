@@ -35,9 +35,10 @@ SPECTR_DEVICE Four four_of(const Matrix& matrix, int r, long column, int left) {
   const float* const at = row_of(matrix, r) + column;
   const Four first = load_four(at, left);
   if (matrix.parts == 1) return first;
-  const Four second = load_four(at + matrix.apart, left);
+  const Four second = load_four(at + matrix.part_stride, left);
   if (matrix.parts == 2) return sum_of_fours(first, second);
-  const Four third = load_four(at + 2 * matrix.apart, left), fourth = load_four(at + 3 * matrix.apart, left);
+  const Four third = load_four(at + 2 * matrix.part_stride, left),
+             fourth = load_four(at + 3 * matrix.part_stride, left);
   return sum_of_fours(sum_of_fours(first, second), sum_of_fours(third, fourth));
 }
 /// Loads one number and sums its split-K parts.
@@ -45,9 +46,9 @@ SPECTR_DEVICE float number_of(const Matrix& matrix, int r, long column) {
   const float* const at = row_of(matrix, r) + column;
   const float first = load(at);
   if (matrix.parts == 1) return first;
-  const float second = load(at + matrix.apart);
+  const float second = load(at + matrix.part_stride);
   if (matrix.parts == 2) return add(first, second);
-  return add(add(first, second), add(load(at + 2 * matrix.apart), load(at + 3 * matrix.apart)));
+  return add(add(first, second), add(load(at + 2 * matrix.part_stride), load(at + 3 * matrix.part_stride)));
 }
 
 /// Calls each(column) for the thread's columns.
@@ -68,7 +69,7 @@ struct CopyKernel {
     const float* const from = row_of(p.from, group_x());
     for_my_columns(p.heads * p.cols, [&](int j) {
       const int head = j / p.cols, column = j % p.cols;
-      to[head * p.to_apart + column] = load(from + head * p.from_apart + column);
+      to[head * p.to_head_stride + column] = load(from + head * p.from_head_stride + column);
     });
   }
 };

@@ -16,11 +16,11 @@ SPECTR_DEVICE int block_of(const Choices& choices, int slot) {
 /// compared as order-preserving integer keys, larger first; ties go to the lower index. NaN has key 1, below
 /// all numbers; key 0 marks excluded experts.
 struct ChooseExpertsKernel {
-  static constexpr int threads = 32, most_experts = 4096;
+  static constexpr int threads = 32, max_experts = 4096;
   static constexpr int softmax = 0, sigmoid_of_each = 1, softmax_of_chosen = 2;
 
   static SPECTR_DEVICE void run(const ChooseExperts& p) {
-    SPECTR_SHARED u32 keys[most_experts];
+    SPECTR_SHARED u32 keys[max_experts];
     dependents();
     predecessors();
     const float* const z = row_of(p.z, group_x());
@@ -84,7 +84,7 @@ struct ChooseExpertsKernel {
   }
   static SPECTR_DEVICE float score_of(u32 key) { return float_of(key >> 31 == 0 ? ~key : key & 0x7fffffffu); }
 
-  static SPECTR_DEVICE Place nowhere() { return {0, most_experts}; }
+  static SPECTR_DEVICE Place nowhere() { return {0, max_experts}; }
   static SPECTR_DEVICE bool is_before(Place a, Place b) {
     return a.key > b.key || (a.key == b.key && a.index < b.index);
   }

@@ -20,8 +20,8 @@ struct QuantizeHeadsKernel {
   static SPECTR_DEVICE void run(const QuantizeHeads& p) {
     const int head = group_y() / p.groups;
     Quantize one = p.first;
-    one.in.at += head * p.in_apart;
-    one.out = behind(one.out, head * p.out_apart);
+    one.in.at += head * p.in_head_stride;
+    one.out = behind(one.out, head * p.out_head_stride);
     QuantizeKernel::run(one, group_y() % p.groups);
   }
 };
@@ -32,11 +32,11 @@ struct HeadProductsKernel {
   static SPECTR_DEVICE void run(const HeadProducts& p) {
     const int head = group_x() / p.groups;
     AnyProduct one = p.first;
-    one.w.codes += head * p.codes_apart;
-    one.w.scales += head * (p.scales_apart / 4);
-    one.w.factors += head * (p.factors_apart / 4);  // strides are 0 if there are no factors
-    one.x = behind(one.x, head * p.x_apart);
-    one.y.at += head * p.y_apart;
+    one.w.codes += head * p.codes_head_stride;
+    one.w.scales += head * (p.scales_head_stride / 4);
+    one.w.factors += head * (p.factors_head_stride / 4);  // strides are 0 if there are no factors
+    one.x = behind(one.x, head * p.x_head_stride);
+    one.y.at += head * p.y_head_stride;
     AnyProductKernel<together>::run(one, group_x() % p.groups);
   }
 };
@@ -46,9 +46,9 @@ struct FloatHeadProductsKernel {
   static SPECTR_DEVICE void run(const FloatHeadProducts& p) {
     const int head = group_x() / p.groups;
     FloatProduct one = p.first;
-    one.weights += head * p.weights_apart;
-    one.x.at += head * p.x_apart;
-    one.y.at += head * p.y_apart;
+    one.weights += head * p.weights_head_stride;
+    one.x.at += head * p.x_head_stride;
+    one.y.at += head * p.y_head_stride;
     FloatProductKernel::run(one, group_x() % p.groups);
   }
 };

@@ -42,7 +42,8 @@ SPECTR_KERNEL(recur, Recur, RecurKernel::threads, RecurKernel::run(p))
 SPECTR_KERNEL(any_attend, AnyAttention, AnyAttendKernel::threads, AnyAttendKernel::run(p))
 SPECTR_KERNEL(any_merge, AnyMerge, AnyMergeKernel::threads, AnyMergeKernel::run(p))
 SPECTR_KERNEL(spread, Spread, 128, SpreadKernel::run(p))
-SPECTR_KERNEL(word_logits, WordLogits, WordLogitsKernel::threads, WordLogitsKernel::run(p))
+SPECTR_KERNEL(extra_token_logits, ExtraTokenLogits, ExtraTokenLogitsKernel::threads,
+              ExtraTokenLogitsKernel::run(p))
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 

@@ -6,8 +6,8 @@
 
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/expert_group.h"
+#include "spectr/backend/device/extra_token.h"
 #include "spectr/backend/device/head_layout.h"
-#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/state_rows.h"
 #include "spectr/backend/device/weights/panel_format.h"
 
@@ -24,13 +24,13 @@ struct QuantizedRows {
   long slab = 0;  ///< slab stride in bytes, for each of the three
 };
 
-/// A matrix with a row stride in numbers. If it has several split-K parts, with stride `apart` in numbers,
-/// its value is their pairwise sum.
+/// A matrix with a row stride in numbers. If it has several split-K parts, with stride `part_stride` in
+/// numbers, its value is their pairwise sum.
 struct Matrix {
   float* at;
   long stride;
   int parts = 1;  ///< 1, 2 or 4
-  long apart = 0;
+  long part_stride = 0;
 };
 
 /// A weight matrix of a product, and the destination of its y.
@@ -83,13 +83,13 @@ struct FloatProduct {
 struct HeadProducts {
   AnyProduct first;
   int groups;
-  long codes_apart, scales_apart, factors_apart, x_apart, y_apart;
+  long codes_head_stride, scales_head_stride, factors_head_stride, x_head_stride, y_head_stride;
 };
 
 struct FloatHeadProducts {
   FloatProduct first;
   int groups;
-  long weights_apart, x_apart, y_apart;  ///< x and y: in numbers
+  long weights_head_stride, x_head_stride, y_head_stride;  ///< x and y: in numbers
 };
 
 /// A layer's attention. Items, rows and listed slots are constant during a pass, so kernels read them before
@@ -129,10 +129,10 @@ struct AnyMerge {
 };
 
 struct Rotate {
-  Matrix q, k, v, turned;  ///< no k: rotates queries only; no v: keys contain the values
-  const float* angles;     ///< [row][dims / 2]: cosine and sine
-  const PoolSlot* to;      ///< [row], destination of its key and value
-  const float* scales;     ///< [row] scales of queries that replace `scale`, or null
+  Matrix q, k, v, rotated;  ///< no k: rotates queries only; no v: keys contain the values
+  const float* angles;      ///< [row][dims / 2]: cosine and sine
+  const PoolSlot* to;       ///< [row], destination of its key and value
+  const float* scales;      ///< [row] scales of queries that replace `scale`, or null
   std::uint8_t* pool;
   long block_bytes, layer;  ///< as in Attention
   HeadLayout head;
@@ -165,7 +165,7 @@ struct HeadNorm {
 struct Copy {
   Matrix to, from;
   int cols, heads;
-  long to_apart, from_apart;
+  long to_head_stride, from_head_stride;
 };
 
 /// to += from.
@@ -210,7 +210,7 @@ struct Activate {
 struct QuantizeHeads {
   Quantize first;
   int groups;
-  long in_apart, out_apart;  ///< head strides, as in HeadProducts; of the input: in numbers
+  long in_head_stride, out_head_stride;  ///< head strides, as in HeadProducts; of the input: in numbers
 };
 
 /// Chooses each row's experts by z. The values of `gating` are those of ExpertsSpec::Gating.
@@ -345,9 +345,9 @@ struct Spread {
 };
 
 /// out[row][token] = scale · (weights[place] · x[row] + bias), capped; the bias follows the weights.
-struct WordLogits {
+struct ExtraTokenLogits {
   Matrix x, out, weights;
-  const OwnWord* words;
+  const ExtraToken* words;
   int cols;
   float scale, cap;  ///< cap 0: none
 };

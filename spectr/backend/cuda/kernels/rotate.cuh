@@ -17,9 +17,9 @@ struct RotateKernel {
     predecessors();
     const int r = group_x(), head = group_y(), dim = p.head.dim;
     if (head < p.heads) {
-      float* const to = row_of(p.turned, r) + head * dim;
+      float* const to = row_of(p.rotated, r) + head * dim;
       const float scale = p.scales != nullptr ? p.scales[r] : p.scale;
-      for (int d = thread(); d < dim; d += threads) to[d] = mul(turned(p, p.q, head, r, d), scale);
+      for (int d = thread(); d < dim; d += threads) to[d] = mul(rotated(p, p.q, head, r, d), scale);
       return;
     }
     const int of = head - p.heads, slot = p.to[r] % 64;
@@ -27,7 +27,7 @@ struct RotateKernel {
     for (int d = thread(); d / 32 * 32 < dim; d += threads) {
       const bool is_there = d < HeadLayout::whole_fours(dim);
       store(p.head.key_type, at + p.head.key(slot, d), at + p.head.key_scale(slot, d), is_there,
-            d < dim ? turned(p, p.k, of, r, d) : 0.0f);
+            d < dim ? rotated(p, p.k, of, r, d) : 0.0f);
       if (p.v.at == nullptr) continue;
       store(p.head.value_type, at + p.head.value(slot, d), at + p.head.value_scale(slot, d), is_there,
             d < dim ? number_of(p.v, r, of * dim + d) : 0.0f);
@@ -61,7 +61,7 @@ struct RotateKernel {
   }
 
   /// Returns the rotated dimension d of a head of row r.
-  static SPECTR_DEVICE float turned(const Rotate& p, const Matrix& heads, int head, int r, int d) {
+  static SPECTR_DEVICE float rotated(const Rotate& p, const Matrix& heads, int head, int r, int d) {
     const int first = head * p.head.dim, i = d - p.first, half = p.dims / 2;
     const float x = number_of(heads, r, first + d);
     if (i < 0 || i >= p.dims) return x;

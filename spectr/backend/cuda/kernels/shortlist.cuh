@@ -17,13 +17,13 @@ struct SpreadKernel {
 };
 
 /// Uses a warp per extra token. Grid: (words / 4).
-struct WordLogitsKernel {
+struct ExtraTokenLogitsKernel {
   static constexpr int threads = 128;
 
-  static SPECTR_DEVICE void run(const WordLogits& p) {
+  static SPECTR_DEVICE void run(const ExtraTokenLogits& p) {
     dependents();
     predecessors();
-    const OwnWord word = p.words[group_x() * 4 + thread() / 32];
+    const ExtraToken word = p.words[group_x() * 4 + thread() / 32];
     if (word.token < 0) return;  // exits as a whole warp
     const float* const weights = row_of(p.weights, word.place);
     const float y = product_of_lanes(row_of(p.x, word.row), p.cols, [&](int j) { return weights[j]; });

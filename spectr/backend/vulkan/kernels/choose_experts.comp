@@ -28,11 +28,11 @@ layout(push_constant) uniform Parameters {
   uint experts, used, groups, groups_used;
 } call;
 
-const uint threads = 32u, most_experts = 4096u;
+const uint threads = 32u, max_experts = 4096u;
 const uint softmax = 0u, sigmoid_of_each = 1u, softmax_of_chosen = 2u;
 const uint taken = 0xfffff000u;  // greater than the key of any number
 
-shared uint keys[most_experts];
+shared uint keys[max_experts];
 shared float numbers[threads];
 shared uvec2 places[threads];  // key, index
 
@@ -129,7 +129,7 @@ void keep_best_groups() {
   const uint size = call.experts / call.groups;
   uvec2 last = uvec2(none, 0u);
   for (uint i = 0u; i < call.groups_used; ++i) {
-    uvec2 best = uvec2(0u, most_experts);
+    uvec2 best = uvec2(0u, max_experts);
     for (uint g = thread; g < call.groups; g += threads) {
       const uvec2 one = uvec2(key_of_group(g, size), g);
       if (is_before(last, one) && is_before(one, best)) best = one;
@@ -158,7 +158,7 @@ void main() {
   if (call.groups > 1u) keep_best_groups();
   const uint slot = gl_WorkGroupID.x * call.used;
   for (uint i = 0u; i < call.used; ++i) {
-    uvec2 best = uvec2(0u, most_experts);
+    uvec2 best = uvec2(0u, max_experts);
     for (uint e = thread; e < call.experts; e += threads) {
       if (keys[e] < taken && is_before(uvec2(keys[e], e), best)) best = uvec2(keys[e], e);
     }

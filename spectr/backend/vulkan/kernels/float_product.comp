@@ -21,7 +21,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_stride;
   uint rows, cols, n, kind;  // kind 0: f32, 1: f16, 2: bf16
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // panels of 16 rows per head; head strides in words
+  uint panels, x_head_stride, y_head_stride;  // panels of 16 rows per head; head strides in words
   uint lists_at, slots_at, sharers, first_expert, experts;
 } call;
 
@@ -42,7 +42,7 @@ void sum_segment(Task task, uint first, uint at, uint row, uint segment) {
   uint x_at[N];
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) {
-    x_at[i] = call.x_at + head_of_group() * call.x_apart + row_of_x(task, first + i) * call.x_stride;
+    x_at[i] = call.x_at + head_of_group() * call.x_head_stride + row_of_x(task, first + i) * call.x_stride;
     mine[i] = 0.0;
   }
   for (uint b = segment; b < blocks; b += segments) {

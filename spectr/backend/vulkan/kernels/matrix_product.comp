@@ -43,7 +43,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_scales_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // panels per head; head strides in vectors and words
+  uint panels, x_head_stride, y_head_stride;  // panels per head; head strides in vectors and words
 } call;
 
 #include "panels.glsl"
@@ -115,7 +115,7 @@ int sum_of_16(uint r, uint i) {
 
 void main() {
   const uint lane = gl_SubgroupInvocationID, own = gl_SubgroupID, first = gl_WorkGroupID.x * N;
-  const uint head = gl_WorkGroupID.y / call.panels, x_behind = head * call.x_apart;
+  const uint head = gl_WorkGroupID.y / call.panels, x_behind = head * call.x_head_stride;
   const uint x_scales = call.x_scales_at + 4u * x_behind, x_sums = x_scales + call.blocks * call.tiles * 16u;
   float mine[W_COUNT][X_COUNT], pending[6][W_COUNT][X_COUNT];
   if (IS_SPREAD) {
@@ -187,6 +187,6 @@ void main() {
     const uint r = first + e / 16u, column = gl_WorkGroupID.y % call.panels * 16u + e % 16u;
     // −0 becomes 0.
     if (r < call.n && column < call.rows)
-      y[call.y_at + head * call.y_apart + r * call.y_stride + column] = add(sums[0], 0.0);
+      y[call.y_at + head * call.y_head_stride + r * call.y_stride + column] = add(sums[0], 0.0);
   }
 }

@@ -31,7 +31,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_scales_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
-  uint panels, x_apart, y_apart;  // panels per head; head strides in vectors and words
+  uint panels, x_head_stride, y_head_stride;  // panels per head; head strides in vectors and words
   uint lists_at, slots_at, sharers, first_expert, experts, x_slab;  // x_slab in bytes
 } call;
 
@@ -43,7 +43,7 @@ layout(push_constant) uniform Parameters {
 /// Computes the sums of the segment's blocks for N rows of the task.
 void sum_segment(Task task, uint first, uint row, uint segment) {
   const uint panel = task.expert * call.panels + gl_WorkGroupID.y;
-  const uint x_behind = head_of_group() * call.x_apart;
+  const uint x_behind = head_of_group() * call.x_head_stride;
   float mine[N];
   uint rows[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) {

@@ -60,7 +60,7 @@ void finish_product(Task task, uint row, uint segment, uint first) {
     }
     barrier();
   }
-  const uint column = panel_of_group() * 16u + row, at = call.y_at + head_of_group() * call.y_apart;
+  const uint column = panel_of_group() * 16u + row, at = call.y_at + head_of_group() * call.y_head_stride;
   for (uint i = segment; i < N; i += segments) {
     // −0 becomes 0.
     if (first + i < task.n && column < call.rows)

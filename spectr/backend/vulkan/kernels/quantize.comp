@@ -11,7 +11,7 @@ layout(binding = 0) readonly buffer In {
   float x[];
 };
 layout(push_constant) uniform Parameters {
-  uint in_at, in_stride, cols, groups, in_apart, out_apart;  // groups per head; head strides in words
+  uint in_at, in_stride, cols, groups, in_head_stride, out_head_stride;  // groups per head; head strides in words
   uint quantized_at, quantized_scales_at, quantized_sums_at, quantized_slab, quantized_tiles;
 } call;
 
@@ -20,11 +20,11 @@ layout(push_constant) uniform Parameters {
 void main() {
   const uint r = gl_WorkGroupID.x, head = gl_WorkGroupID.y / call.groups;
   const uint first = 4u * (gl_WorkGroupID.y % call.groups * GROUP + gl_LocalInvocationID.x);
-  const uint from = call.in_at + head * call.in_apart + r * call.in_stride;
+  const uint from = call.in_at + head * call.in_head_stride + r * call.in_stride;
   vec4 v = vec4(0.0);
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
     if (first + i < call.cols) v[i] = x[from + first + i];
   }
-  quantized_behind = head * call.out_apart;
+  quantized_behind = head * call.out_head_stride;
   quantize_four(v, r, first, first < whole_blocks(call.cols));
 }

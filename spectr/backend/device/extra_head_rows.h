@@ -8,13 +8,13 @@
 
 namespace spectr {
 
-/// A device-side cache of head rows for sequences' extra tokens (PassBatch::own_words). A row is uploaded
+/// A device-side cache of head rows for sequences' extra tokens (PassBatch::extra_tokens). A row is uploaded
 /// when a pass first needs it. When the cache is full, all rows are evicted except those of the current
 /// pass.
-class OwnRows {
+class ExtraHeadRows {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
-  OwnRows(const ModelSpec& spec, Device& device);
+  ExtraHeadRows(const ModelSpec& spec, Device& device);
 
   /// Uploads the missing rows of a pass. Throws std::bad_alloc.
   void take(const PassBatch& batch);

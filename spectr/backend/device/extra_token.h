@@ -4,9 +4,9 @@
 
 namespace spectr {
 
-/// Requests the logit of `token` in row `row`, computed with the weights at index `place` (OwnRows). Token −1
-/// is padding.
-struct OwnWord {
+/// Requests the logit of `token` in row `row`, computed with the weights at index `place` (ExtraHeadRows).
+/// Token −1 is padding.
+struct ExtraToken {
   int row, place, token;
 };
 

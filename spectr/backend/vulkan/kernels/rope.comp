@@ -16,7 +16,7 @@ layout(binding = 2) readonly buffer ValuesIn {
   float v[];
 };
 layout(binding = 3) writeonly buffer Turned {
-  float turned[];
+  float rotated[];
 };
 layout(binding = 4) readonly buffer Angles {
   vec2 angles[];  // cosine and sine
@@ -46,7 +46,7 @@ float number(bool is_key, uint at) {
 }
 
 /// Returns the rotated dimension d of the head at `at`.
-float turn(bool is_key, uint at, uint r, uint d) {
+float rotated_value(bool is_key, uint at, uint r, uint d) {
   const float x = number(is_key, at + d);
   const uint i = d - call.first, half_dims = call.dims / 2u;
   if (d < call.first || i >= call.dims) return x;
@@ -101,7 +101,7 @@ void main() {
     const uint to = call.turned_at + r * call.turned_stride + head * dim;
     float scale = call.scale;
     if (call.scales_at != none) scale = scales[call.scales_at + r];
-    for (uint d = gl_LocalInvocationID.x; d < dim; d += 64u) turned[to + d] = mul(turn(false, from, r, d), scale);
+    for (uint d = gl_LocalInvocationID.x; d < dim; d += 64u) rotated[to + d] = mul(rotated_value(false, from, r, d), scale);
     return;
   }
   const uint of = head - call.heads, key = call.k_at + r * call.k_stride + of * dim;
@@ -114,7 +114,7 @@ void main() {
     vec4 x = vec4(0.0), y = vec4(0.0);
     [[unroll]] for (uint k = 0u; k < 4u; ++k) {
       if (d + k >= dim) continue;
-      x[k] = turn(true, key, r, d + k);
+      x[k] = rotated_value(true, key, r, d + k);
       if (call.v_at != none) y[k] = v[value + d + k];
     }
     store(call.key_type, at + (d / 4u * 64u + slot) * (4u >> call.key_type),

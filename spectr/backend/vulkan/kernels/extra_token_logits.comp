@@ -10,7 +10,7 @@ layout(binding = 0) readonly buffer X {
   float x[];
 };
 layout(binding = 1) readonly buffer Words {
-  int words[];  // see OwnWord
+  int words[];  // see ExtraToken
 };
 layout(binding = 2) readonly buffer Weights {
   float weights[];
