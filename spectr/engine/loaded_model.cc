@@ -14,8 +14,11 @@
 namespace spectr {
 namespace {
 
-/// A shortlist by the context has the first 1/16 of the vocabulary.
-constexpr std::size_t context_share = 16;
+/// Number of first tokens of a shortlist by the context. A byte-level vocabulary begins with 256 bytes,
+/// followed by the most frequent merges.
+std::size_t frequent_tokens(const Vocabulary& vocabulary) {
+  return 256 + vocabulary.size() / 4;
+}
 
 std::vector<Token> first_tokens(std::size_t count, const Vocabulary& vocabulary) {
   std::vector<Token> tokens(std::min(count, vocabulary.size()));
@@ -32,7 +35,7 @@ Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocab
     }
     tokens = first_tokens(*count, vocabulary);
   } else if (std::holds_alternative<SlimOptions::Context>(options.words)) {
-    tokens = first_tokens(std::max(vocabulary.size() / context_share, min_shortlist), vocabulary);
+    tokens = first_tokens(frequent_tokens(vocabulary), vocabulary);
   } else if (const auto* path = std::get_if<std::filesystem::path>(&options.words)) {
     SPECTR_TRY(tokens, TokenFrequencies::read(path->string(), vocabulary));
     if (tokens.size() < min_shortlist) {

@@ -37,8 +37,8 @@ struct SlimOptions {
     friend bool operator==(Context, Context) = default;
   };
   /// The tokens whose logits it computes, in addition to end tokens and the sequence's own: all tokens, the
-  /// first N, those of a file of token frequencies, or, by the context, the first 1/16 of the vocabulary (at
-  /// least min_shortlist).
+  /// first N, those of a file of token frequencies, or, by the context, the most frequent ones: the first 256
+  /// and a quarter of the vocabulary.
   std::variant<All, std::size_t, std::filesystem::path, Context> words = All();
 
   friend bool operator==(const SlimOptions&, const SlimOptions&) = default;

@@ -36,7 +36,9 @@ struct Rows {
   }
   void add(CacheId cache, std::span<const int> table, int slot, int prefix,
            const std::vector<std::int32_t>& path) {
-    batch.add_row(0, 0, cache, static_cast<std::size_t>(slot), static_cast<std::size_t>(prefix), path);
+    const std::size_t attended = static_cast<std::size_t>(prefix) + path.size();
+    batch.add_row(0, attended - 1, cache, static_cast<std::size_t>(slot), static_cast<std::size_t>(prefix),
+                  path);
     tables.push_back(table);
   }
   /// Returns the slots that row r attends to, in order; only the last `window` of them if `window` > 0.
@@ -157,9 +159,10 @@ TEST(AttentionPlan, CallsSettledExactlyTheBlocksThatNeitherRowsNorMovesWrite) {
       PassBatch batch;
       std::vector<std::span<const int>> tables;
       for (DraftedSequence& sequence : sequences) sequence.plan(batch, tables);
-      for (const SlotMove& move : batch.moves)
+      for (const SlotMove& move : batch.moves) {
         for (const std::int32_t slot : {move.from, move.to})
           pending.push_back(sequences[move.cache].slot_in_pool(slot));
+      }
       AttentionPlan plan;
       plan_attention(batch, tables, pending, std::size_t{1} << random() % 5, 0, plan);
 

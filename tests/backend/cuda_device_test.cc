@@ -16,7 +16,9 @@
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
 #include "tests/support/devices/call_cases.h"
+#include "tests/support/devices/device_attention.h"
 #include "tests/support/devices/device_products.h"
+#include "tests/support/devices/head_products.h"
 #include "tests/support/devices/mock_cuda.h"
 #include "tests/support/models/model_course.h"
 #include "tests/support/random_tensor.h"
@@ -62,6 +64,29 @@ void expect_same_product(TensorType type, std::size_t rows, std::size_t cols, st
                          const MockCuda::Settings& settings = {}) {
   const ProductCase c{type, rows, cols, n};
   expect_same_bits([&](Device& device) { return product_bits(device, c); }, text_of(c), settings);
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForAttentionOfEveryKind) {
+  bool lazy = false;
+  for (const AttentionCase& c : attention_cases()) {
+    TwinDevice twins;
+    lazy = !lazy;
+    const MockCuda mock({.lazy = lazy});
+    EXPECT_EQ(attention_bits(*open(mock), c), attention_bits(twins, c)) << text_of(c);
+  }
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsByHead) {
+  for (const HeadProductCase& c : head_product_cases()) {
+    TwinDevice twins;
+    const MockCuda mock;
+    EXPECT_EQ(head_product_bits(*open(mock), c), head_product_bits(twins, c)) << text_of(c);
+  }
+}
+
+TEST(CudaCalls, CopyTheBeginningsOfHeads) {
+  const MockCuda mock;
+  EXPECT_EQ(copied_heads(*open(mock)), copied_heads_as_defined());
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {

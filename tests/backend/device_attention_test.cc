@@ -93,9 +93,10 @@ TEST(DeviceAttention, IsTheDefinitionsForAllTypesAndSizes) {
         const std::size_t at = r * c.heads + h, dim = c.value_dim();
         const std::vector<double> expected =
             attended(c, cached, std::span(q).subspan(at * c.dim, c.dim), slots, h);
-        for (std::size_t d = 0; d < dim; ++d)
+        for (std::size_t d = 0; d < dim; ++d) {
           ASSERT_NEAR(found[at * dim + d], expected[d], 1e-5 * (1 + std::abs(expected[d])))
               << text_of(c) << ", " << d;
+        }
       }
     }
   }

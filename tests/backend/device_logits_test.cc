@@ -20,7 +20,7 @@ TEST(DeviceLogits, AnswerAsARowHereDoesAndStayThere) {
     std::vector<float> row = random_floats(size, 3);
     for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // makes ties
     if (size > 20) row[17] = -std::numeric_limits<float>::infinity();
-    DeviceLogits rows(2, size, device);
+    DeviceLogits rows({2}, size, device);
     ASSERT_TRUE(device.upload(rows.begin(2).at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
     const Logits there = rows.row(1), here = std::span<const float>(row);
     for (const std::size_t n : {size, (size + 1) / 2}) {
@@ -48,7 +48,7 @@ TEST(DeviceLogitsPool, ReallocatesSeldomIfWidthsGrowOneByOne) {
   int moves = 0;
   for (std::size_t rows = 1; rows <= 64; ++rows) {
     bool moved = false;
-    EXPECT_EQ(pool.take(rows, moved), 0u);
+    EXPECT_EQ(pool.take({rows}, moved), 0u);
     moves += moved ? 1 : 0;
   }
   EXPECT_EQ(moves, 7);  // 1, 2, 4, …, 64 rows
@@ -59,7 +59,7 @@ TEST(DeviceLogits, GiveTheFirstNumberThatNoDistributionTakes) {
   std::vector<float> row = random_floats(3000, 3);
   row[2900] = std::numeric_limits<float>::infinity();
   row[1500] = std::numeric_limits<float>::quiet_NaN();
-  DeviceLogits rows(1, row.size(), device);
+  DeviceLogits rows({1}, row.size(), device);
   ASSERT_TRUE(device.upload(rows.begin(1).at, std::as_bytes(std::span(row))));
   for (const std::size_t k : {1, 5}) {
     const auto found = rows.row(0).top(k);
@@ -72,7 +72,7 @@ TEST(DeviceLogits, GiveTheFirstNumberThatNoDistributionTakes) {
 TEST(DeviceLogits, AreAskedOnceForAllRowsOfAPass) {
   TwinDevice device;
   constexpr std::size_t size = 2500, n = 5;
-  DeviceLogits rows(n + 2, size, device);
+  DeviceLogits rows({n + 2}, size, device);
   for (std::uint32_t pass = 0; pass < 2; ++pass) {
     const std::vector<float> numbers = random_floats(n * size, pass);
     ASSERT_TRUE(device.upload(rows.begin(n).at, std::as_bytes(std::span(numbers))));

@@ -11,11 +11,12 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/reference/reference_backend.h"
-#include "tests/support/models/drafter_case.h"
+#include "tests/support/models/drafter_course.h"
 
 namespace spectr {
 namespace {
 
+using test::drafted_sequence;
 using test::DrafterCase;
 using testing::HasSubstr;
 
@@ -33,23 +34,13 @@ std::vector<Token> every_third(std::size_t vocabulary) {
   return tokens;
 }
 
-/// Returns a sequence of which two of three tokens are not among the every_third.
-std::vector<Token> mixed_sequence(std::size_t length) {
-  std::vector<Token> tokens;
-  for (std::size_t i = 0; i < length; ++i) tokens.push_back(static_cast<Token>((40 + 37 * i) % 300));
-  return tokens;
-}
-
 /// Returns the logits of each node after the sequence.
 std::vector<std::vector<float>> rows_after(DrafterSession& session, const std::vector<Token>& text,
                                            const TokenTree& tree) {
   EXPECT_TRUE(session.score(text, tree));
   std::vector<std::vector<float>> all;
   for (NodeId node = 0; node < tree.size(); ++node) {
-    const Logits logits = session.logits(node);
-    auto& row = all.emplace_back();
-    for (std::size_t token = 0; token < logits.size(); ++token)
-      row.push_back(static_cast<float>(logits.at(static_cast<Token>(token))));
+    all.push_back(test::numbers_of(session.logits(node)));
   }
   return all;
 }
@@ -79,11 +70,7 @@ class SlimDrafters : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, SlimDrafters,
                          testing::Values("eagle3-norm", "eagle3-shared", "dflash-8", "dflash-6-scaled",
                                          "dspark-7", "mtp-qwen35", "mtp-glm4moe", "assistant"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         test::name_of_drafter);
 
 TEST_P(SlimDrafters, HaveTheLogitsOfTheirTokensAndOfTheSequence) {
   for (const bool by_definition : {false, true}) {
@@ -93,7 +80,7 @@ TEST_P(SlimDrafters, HaveTheLogitsOfTheirTokensAndOfTheSequence) {
     const Slimming how{.shortlist = every_third(whole.target().vocabulary())};
     const DrafterCase slim(GetParam(), backend, how);
     const auto of_whole = whole.start(), of_slim = slim.start();
-    std::vector<Token> text = mixed_sequence(9);
+    std::vector<Token> text = drafted_sequence(9);
     TokenTree tree(text.back());
     const NodeId first = tree.child(TokenTree::root, 4), second = tree.child(first, 6);
     const auto found = rows_after(*of_slim.drafter, text, tree);
@@ -115,7 +102,7 @@ TEST_P(SlimDrafters, HaveTheLogitsOfTheirTokensAndOfTheSequence) {
       sessions->target->rewind(5);
       sessions->drafter->rewind(5);
     }
-    text = mixed_sequence(8);
+    text = drafted_sequence(8);
     text[5] = 8;
     const TokenTree other(text.back());
     const auto rewound = rows_after(*of_slim.drafter, text, other);
@@ -128,7 +115,7 @@ TEST(SlimDrafter, ThatSelectsDraftsOnlyTokensThatItKnows) {
   const DrafterCase whole("dflash2-8", on_cpu());
   const DrafterCase slim("dflash2-8", on_cpu(), {.shortlist = every_third(whole.target().vocabulary())});
   const auto sessions = slim.start();
-  const std::vector<Token> text = mixed_sequence(9);
+  const std::vector<Token> text = drafted_sequence(9);
   TokenTree tree(text.back());
   tree.child(TokenTree::root, 6);
   for (const std::vector<float>& row : rows_after(*sessions.drafter, text, tree)) {
@@ -146,7 +133,7 @@ TEST(SlimDrafter, ThatSelectsDraftsOnlyTokensThatItKnows) {
 TEST(SlimDrafter, MayBeRequantized) {
   const DrafterCase whole("dflash-8", on_cpu()), slim("dflash-8", on_cpu(), {.type = TensorType::f16});
   const auto of_whole = whole.start(), of_slim = slim.start();
-  const std::vector<Token> text = mixed_sequence(9);
+  const std::vector<Token> text = drafted_sequence(9);
   const TokenTree tree(text.back());
   const auto expected = rows_after(*of_whole.drafter, text, tree).front(),
              found = rows_after(*of_slim.drafter, text, tree).front();

@@ -98,6 +98,33 @@ TEST_F(Devices, MayDifferForTargetAndDraft) {
   }
 }
 
+TEST_F(Devices, DraftWithTrainedDrafters) {
+  const Arguments text = {
+      "generate", "-m", data("models/spectr-stories-7m-q8_0.gguf"), "-p", "Once upon a time", "-n", "3",
+      "--temp",   "0"};
+  const Outcome expected = spectr(text + Arguments{"--method", "plain"});
+  ASSERT_EQ(expected.status, 0) << expected.err;
+  const std::string eagle = data("models/trained/spectr-stories-7m-eagle3-q8_0.gguf"),
+                    dflash = data("models/trained/spectr-stories-7m-dflash-q8_0.gguf");
+  for (const Arguments& drafter :
+       {Arguments{"-md", eagle}, {"-md", dflash}, {"-md", eagle, "-devd", "none"}}) {
+    const Arguments drafts = {"-dev", "CUDA0", "--method", "conditional", "-K", "2", "-L", "2"};
+    const Outcome found = spectr(text + drafter + drafts, with_driver());
+    EXPECT_EQ(found.status, 0) << found.err;
+    EXPECT_EQ(found.out, expected.out);
+  }
+}
+
+TEST_F(Devices, EmbedTexts) {
+  const Arguments embed = {"embed", "-m", stranger(), "-p", "Once upon a time", "--json"};
+  const Outcome expected = spectr(embed), found = spectr(embed + Arguments{"-dev", "CUDA0"}, with_driver());
+  ASSERT_EQ(found.status, 0) << found.err;
+  const Json here = Json::parse(expected.out)["embedding"], there = Json::parse(found.out)["embedding"];
+  ASSERT_EQ(there.size(), here.size());
+  for (std::size_t i = 0; i < here.size(); ++i)
+    EXPECT_NEAR(there[i].get<double>(), here[i].get<double>(), 1e-3) << "number " << i;
+}
+
 TEST_F(Devices, ThatLackSomethingSayWhat) {
   const Arguments text = small_text({"-dev", "CUDA0"});
   expect_error(text, "--device CUDA0: CUDA0 (Mock 0): compute capability 7.0, but 7.5 is needed",

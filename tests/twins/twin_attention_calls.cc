@@ -73,9 +73,10 @@ class CachedSlot {
     for (std::size_t begin = 0; begin < x.size(); begin += q8_dims) {
       const std::span<const float> some = x.subspan(begin, std::min(q8_dims, x.size() - begin));
       std::array<std::int8_t, q8_dims> quants;
-      if (type == KvType::q8_0)
+      if (type == KvType::q8_0) {
         number<float>(at(static_cast<int>(begin)).second) =
             round_to_q8(some, std::span(quants).first(some.size()));
+      }
       for (std::size_t j = 0; j < round_up(some.size(), 4); ++j) {  // pads the last four with zeros
         const bool is_there = j < some.size();
         const float one = is_there ? some[j] : 0.0f;

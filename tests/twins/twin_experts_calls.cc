@@ -152,9 +152,10 @@ void for_each_group(const call::ExpertWeights& weights, const call::ExpertLists&
 
 void copy_to_slots(const std::vector<float>& y, std::span<const int> slots, const call::Rows& to) {
   const std::size_t cols = y.size() / slots.size();
-  for (std::size_t i = 0; i < slots.size(); ++i)
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     std::ranges::copy(std::span(y).subspan(i * cols, cols),
                       row(to, static_cast<std::size_t>(slots[i]), cols).begin());
+  }
 }
 
 }  // namespace

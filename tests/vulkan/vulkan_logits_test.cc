@@ -21,7 +21,7 @@ TEST_F(VulkanLogits, AnswerAsARowHereDoes) {
     std::vector<float> row = random_floats(size, 3);
     for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // makes ties
     row[17] = -std::numeric_limits<float>::infinity();
-    DeviceLogits rows(2, size, *device_);
+    DeviceLogits rows({2}, size, *device_);
     ASSERT_TRUE(
         device_->upload(rows.begin(2).at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
     const std::size_t before = device_->submitted();
@@ -48,7 +48,7 @@ TEST_F(VulkanLogits, AreAskedByTheRecordingOfTheFirstQuestion) {
     for (const std::size_t k : {1, 40}) rows.row(0).top(k);
     return rows.row(1).log_sum_exp(0.7);
   };
-  DeviceLogits rows(2, 5000, *device_);
+  DeviceLogits rows({2}, 5000, *device_);
   std::size_t recorded = 0;
   double first = 0;
   for (int pass = 0; pass < 3; ++pass) {
@@ -63,7 +63,7 @@ TEST_F(VulkanLogits, AreAskedByTheRecordingOfTheFirstQuestion) {
   }
   // Recordings about freed memory are dropped: the next memory can be described at the same address.
   for (int i = 0; i < 3; ++i) {
-    DeviceLogits others(2, 5000, *device_);
+    DeviceLogits others({2}, 5000, *device_);
     ASSERT_TRUE(device_->upload(others.begin(2).at, std::as_bytes(std::span(numbers))));
     EXPECT_EQ(ask(others), first);
     recorded += 3;

@@ -129,7 +129,7 @@ void ModelFlags::add_drafts(CLI::App& app) {
                                        "the tokens whose logits drafts compute, in addition to those of the "
                                        "prompt and the answer (default: all; "
                                        "auto tries smaller ones for large draft models): all, context (the "
-                                       "first 1/16 of the vocabulary), the first "
+                                       "first 256 and 1/4 of the vocabulary), the first "
                                        "N, or those of a FILE written by spectr draft vocabulary")
       ->type_name("N|FILE|context|all");
 }

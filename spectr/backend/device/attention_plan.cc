@@ -50,8 +50,7 @@ class TextPlanner {
  private:
   /// Returns the first index, among the slots that a row attends to, in its window.
   int first_of(std::size_t row) const {
-    const auto attended = static_cast<int>(batch_.attended(row));
-    return window_ > 0 ? std::max(0, attended - window_) : 0;
+    return static_cast<int>(batch_.window_begin(row, static_cast<std::size_t>(window_)));
   }
   int chunks_end(std::size_t row) const {
     return (static_cast<int>(batch_.attended(row)) + chunk_slots - 1) / chunk_slots;

@@ -6,43 +6,55 @@
 // Attention, including latent attention (MLA).
 namespace spectr {
 
-/// Records the norms of heads before RoPE.
-void DeviceOps::normalize_heads(const AttentionSpec& a) {
-  const std::size_t dim = a.head_dim;
-  const bool stores = !a.kv_from;
-  if (a.norms_whole_vector) {
-    record_norm(a.q_norm, {}, Buffer::query, 1, a.heads * dim);
-    if (stores) record_norm(a.k_norm, {}, Buffer::key, 1, a.kv_heads * dim);
-  } else {
-    record_norm(a.q_norm, {}, Buffer::query, a.heads, dim);
-    if (stores) record_norm(a.k_norm, {}, Buffer::key, a.kv_heads, dim);
-  }
-  if (stores && a.latent) record_norm(a.latent->norm, {}, Buffer::key, 1, a.latent->rank);
-  if (stores) record_norm({}, a.value_epsilon, Buffer::value, a.kv_heads, dim);
+// The norms of heads before RoPE.
+
+void DeviceOps::normalize_queries(const AttentionSpec& a) {
+  const std::size_t groups = a.norms_whole_vector ? 1 : a.heads;
+  record_group_norm(a.q_norm, {}, Buffer::query, groups, a.heads / groups * a.head_dim);
+}
+
+void DeviceOps::normalize_keys(const AttentionSpec& a) {
+  if (a.kv_from) return;
+  const std::size_t groups = a.norms_whole_vector ? 1 : a.kv_heads;
+  record_group_norm(a.k_norm, {}, Buffer::key, groups, a.kv_heads / groups * a.head_dim);
+  if (a.latent) record_group_norm(a.latent->norm, {}, Buffer::key, 1, a.latent->rank);
+  record_group_norm({}, a.value_epsilon, Buffer::value, a.kv_heads, a.head_dim);
+}
+
+call::Rope DeviceOps::rope(std::size_t layer) const {
+  const AttentionSpec& a = *spec_.layers[layer].attention();
+  return {.q = view(Buffer::query),
+          .k = a.kv_from ? call::Rows() : view(Buffer::key),
+          .v = a.kv_from || a.latent ? call::Rows() : view(Buffer::value),
+          .rotated = {{rotated_.get()}, a.heads * a.head_dim},
+          .rows = shape_.rows,
+          .heads = 0,
+          .cache = blocks_.of(a.kv_from.value_or(layer)),
+          .angles = data_.angles(layer),
+          .written = data_.written(),
+          .scales = data_.scales(layer),
+          .first = a.rope.first,
+          .dims = 2 * a.rope.frequencies.size(),
+          .interleaved = a.rope.interleaved,
+          .scale = a.scale};
+}
+
+void DeviceOps::store_keys(std::size_t layer) {
+  split_products({Buffer::key, Buffer::value});
+  normalize_keys(*spec_.layers[layer].attention());
+  record(rope(layer));
 }
 
 void DeviceOps::attention(std::size_t layer) {
   const AttentionSpec& a = *spec_.layers[layer].attention();
-  const call::Cache cache = blocks_.of(a.kv_from.value_or(layer));
   if (!a.latent) split_products({Buffer::query, Buffer::key, Buffer::value});
-  normalize_heads(a);
-  const call::Rows rotated{{rotated_.get()}, a.heads * a.head_dim};
-  record(call::Rope{.q = view(Buffer::query),
-                    .k = a.kv_from ? call::Rows() : view(Buffer::key),
-                    .v = a.kv_from || a.latent ? call::Rows() : view(Buffer::value),
-                    .rotated = rotated,
-                    .rows = shape_.rows,
-                    .heads = a.heads,
-                    .cache = cache,
-                    .angles = data_.angles(layer),
-                    .written = data_.written(),
-                    .scales = data_.scales(layer),
-                    .first = a.rope.first,
-                    .dims = 2 * a.rope.frequencies.size(),
-                    .interleaved = a.rope.interleaved,
-                    .scale = a.scale});
-  record(call::Attend{.q = rotated,
-                      .cache = cache,
+  normalize_queries(a);
+  normalize_keys(a);
+  call::Rope rotates = rope(layer);
+  rotates.heads = a.heads;
+  record(rotates);
+  record(call::Attend{.q = rotates.rotated,
+                      .cache = rotates.cache,
                       .items = data_.items(layer),
                       .listed = data_.listed(),
                       .parts = {parts_.get()},

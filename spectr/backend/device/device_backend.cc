@@ -39,7 +39,9 @@ std::vector<Feature> device_features() {
           Feature::output_scale,
           Feature::logit_scale,
           Feature::forbidden_tokens,
-          Feature::shortlist};
+          Feature::shortlist,
+          Feature::taps,
+          Feature::drafter_inputs};
 }
 
 }  // namespace

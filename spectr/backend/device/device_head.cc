@@ -6,7 +6,7 @@ namespace spectr {
 void DeviceOps::head(const HeadSpec& spec) {
   if (shape_.wanted == 0) return;
   const std::size_t cols = spec.output.out;
-  const call::Rows logits = logits_[shape_.logits].begin(shape_.wanted), normed = view(Buffer::normed);
+  const call::Rows logits = logits_[shape_.logits].logit_rows(), normed = view(Buffer::normed);
   const bool shortens = !spec.shortlist.empty();
   const call::Rows y = shortens ? call::Rows{{shortlist_.get()}, cols} : logits;
   norm(*spec.norm, Buffer::stream, Buffer::normed);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
@@ -20,24 +21,28 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-DeviceLogits::DeviceLogits(std::size_t max_rows, std::size_t vocabulary, Device& device)
-    : max_rows_(max_rows),
+DeviceLogits::DeviceLogits(Room room, std::size_t vocabulary, Device& device, std::size_t feature_width)
+    : room_(room),
       vocabulary_(vocabulary),
+      feature_width_(feature_width),
       device_(device),
-      numbers_(device.allocate(max_rows * vocabulary * sizeof(float))),
-      answers_(
-          device.allocate(max_rows * div_up(vocabulary, call::segment) * longest_list * sizeof(call::Best))),
-      rows_(max_rows) {}
+      numbers_(device.allocate(room.logits * vocabulary * sizeof(float))),
+      answers_(device.allocate(room.logits * div_up(vocabulary, call::segment) * longest_list *
+                               sizeof(call::Best))),
+      features_(feature_width > 0 ? device.allocate(room.features * feature_width * sizeof(float)) : nullptr),
+      rows_(room.logits) {}
 
-call::Rows DeviceLogits::begin(std::size_t rows) {
-  SPECTR_CHECK(rows <= max_rows_);
+call::Rows DeviceLogits::begin(std::size_t rows, std::size_t feature_rows) {
+  SPECTR_CHECK(rows <= room_.logits && feature_rows <= room_.features);
   const std::lock_guard lock(mutex_);
   row_count_ = rows;
+  feature_rows_ = feature_rows;
+  features_are_here_ = false;
   for (Row& row : rows_) row.is_here = false;
   lists_.reset();
   sums_.reset();
   state_ = {};
-  return numbers();
+  return logit_rows();
 }
 
 Result<void> DeviceLogits::state() const {
@@ -56,7 +61,7 @@ std::size_t DeviceLogits::fetched() const {
 }
 
 Slice DeviceLogits::place(std::size_t row) const {
-  SPECTR_CHECK(row < max_rows_);
+  SPECTR_CHECK(row < room_.logits);
   return {numbers_.get(), row * vocabulary_ * sizeof(float)};
 }
 
@@ -77,6 +82,20 @@ std::span<const float> DeviceLogits::fetch(std::size_t row) const {
 std::span<const float> DeviceLogits::values(std::size_t row) const {
   const std::lock_guard lock(mutex_);
   return fetch(row);
+}
+
+std::span<const float> DeviceLogits::features(std::size_t row) const {
+  const std::lock_guard lock(mutex_);
+  SPECTR_CHECK(row < feature_rows_);
+  const std::size_t count = feature_rows_ * feature_width_, bytes = count * sizeof(float);
+  if (features_here_ == nullptr || features_here_->bytes().size() < bytes)
+    features_here_ = device_.allocate_staging(room_.features * feature_width_ * sizeof(float));
+  const std::span all(reinterpret_cast<float*>(features_here_->bytes().data()), count);
+  if (!std::exchange(features_are_here_, true)) {
+    if (!succeeded(device_.download(std::as_writable_bytes(all), {features_.get()})))
+      std::ranges::fill(all, nan);
+  }
+  return all.subspan(row * feature_width_, feature_width_);
 }
 
 double DeviceLogits::at(std::size_t row, Token token) const {
@@ -102,7 +121,7 @@ std::span<const Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t
 const DeviceLogits::Lists& DeviceLogits::lists(std::size_t size, std::size_t k) const {
   if (!lists_ || lists_->size != size || lists_->k < k) {
     lists_.reset();
-    const call::Top all{numbers(), row_count_, size, k, {answers_.get()}};
+    const call::Top all{logit_rows(), row_count_, size, k, {answers_.get()}};
     lists_ = {size, k, ask<call::Best>(all, row_count_ * div_up(size, call::segment) * k, lists_here_)};
   }
   return *lists_;
@@ -111,7 +130,7 @@ const DeviceLogits::Lists& DeviceLogits::lists(std::size_t size, std::size_t k) 
 const DeviceLogits::Sums& DeviceLogits::sums(std::size_t size, float factor) const {
   if (!sums_ || sums_->size != size || sums_->factor != factor) {
     sums_.reset();
-    const call::SumExp all{numbers(), row_count_, size, factor, {answers_.get()}};
+    const call::SumExp all{logit_rows(), row_count_, size, factor, {answers_.get()}};
     sums_ = {size, factor, ask<Sums::Part>(all, row_count_ * div_up(size, call::segment), sums_here_)};
   }
   return *sums_;
@@ -171,18 +190,23 @@ double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double tempe
   return most / temperature + std::log(sum);
 }
 
-std::size_t DeviceLogitsPool::take(std::size_t rows, bool& moved) {
+std::size_t DeviceLogitsPool::take(DeviceLogits::Room room, bool& moved) {
   // Use the first that is free and large enough; else enlarge the first that is free.
   std::size_t smaller = all_.size();
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i] != nullptr && all_[i]->is_held()) continue;
-    if (all_[i] != nullptr && all_[i]->max_rows() >= rows) return i;
+    if (all_[i] != nullptr && all_[i]->room().logits >= room.logits &&
+        all_[i]->room().features >= room.features)
+      return i;
     smaller = std::min(smaller, i);
   }
   if (smaller == all_.size()) all_.emplace_back();
+  if (const auto& old = all_[smaller])
+    room = {std::max(room.logits, old->room().logits), std::max(room.features, old->room().features)};
   all_[smaller].reset();  // free the old memory before allocating
   moved = true;
-  all_[smaller] = std::make_unique<DeviceLogits>(std::bit_ceil(rows), vocabulary_, device_);
+  room = {std::bit_ceil(room.logits), std::bit_ceil(room.features)};
+  all_[smaller] = std::make_unique<DeviceLogits>(room, vocabulary_, device_, feature_width_);
   return smaller;
 }
 

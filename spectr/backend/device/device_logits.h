@@ -13,13 +13,19 @@
 
 namespace spectr {
 
-/// The logits of a pass in a device's memory. Queries run on the device for all rows of the pass at the first
-/// query; a row is copied to the host only on request. If the device fails, all numbers are NaN, and state()
-/// returns the reason.
+/// The logits of a pass in a device's memory, and its features if the model has taps. Queries run on the
+/// device for all rows of the pass at the first query; a row of logits is copied to the host only on request,
+/// and so are the features, all at once. If the device fails, all numbers are NaN, and state() returns the
+/// reason.
 class DeviceLogits final : public PassLogits, public LogitRows {
  public:
+  /// Maximum numbers of rows.
+  struct Room {
+    std::size_t logits, features = 0;
+  };
+
   /// The device must outlive it. Throws std::bad_alloc.
-  DeviceLogits(std::size_t max_rows, std::size_t vocabulary, Device& device);
+  DeviceLogits(Room room, std::size_t vocabulary, Device& device, std::size_t feature_width = 0);
 
   Logits row(std::size_t i) const override { return {*this, i, vocabulary_}; }
 
@@ -29,9 +35,15 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   std::span<const float> values(std::size_t row) const override;
   Result<void> state() const override;
 
-  std::size_t max_rows() const { return max_rows_; }
-  /// Returns the destination of a pass with `rows` rows, and drops all cached results.
-  call::Rows begin(std::size_t rows);
+  std::span<const float> features(std::size_t row) const override;
+
+  const Room& room() const { return room_; }
+  /// Begins a pass with so many rows of logits and of features: drops all cached results. Returns the
+  /// destination of the logits.
+  call::Rows begin(std::size_t rows, std::size_t feature_rows = 0);
+  /// Returns the destinations of the current pass.
+  call::Rows logit_rows() const { return {{numbers_.get()}, vocabulary_}; }
+  call::Rows feature_rows() const { return {{features_.get()}, feature_width_}; }
   /// Returns the number of rows copied to the host since the last pass.
   std::size_t fetched() const;
 
@@ -56,7 +68,6 @@ class DeviceLogits final : public PassLogits, public LogitRows {
     bool is_here = false;
   };
 
-  call::Rows numbers() const { return {{numbers_.get()}, vocabulary_}; }
   Slice place(std::size_t row) const;
   std::span<const float> fetch(std::size_t row) const;
   std::span<float> numbers_here(std::size_t row) const;
@@ -71,13 +82,16 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   const Lists& lists(std::size_t size, std::size_t k) const;
   const Sums& sums(std::size_t size, float factor) const;
 
-  std::size_t max_rows_, vocabulary_;
+  Room room_;
+  std::size_t vocabulary_, feature_width_;
   Device& device_;
-  std::unique_ptr<DeviceMemory> numbers_, answers_;
-  mutable std::mutex mutex_;       // guards the members below: holders can be on any thread
-  std::size_t row_count_ = 0;      // of the current pass
+  std::unique_ptr<DeviceMemory> numbers_, answers_, features_;
+  mutable std::mutex mutex_;      // guards the members below: holders can be on any thread
+  std::size_t row_count_ = 0;     // of the current pass
+  std::size_t feature_rows_ = 0;  // of the current pass
+  mutable bool features_are_here_ = false;
   mutable std::vector<Row> rows_;  // by row
-  mutable std::unique_ptr<StagingMemory> lists_here_, sums_here_;
+  mutable std::unique_ptr<StagingMemory> lists_here_, sums_here_, features_here_;
   mutable std::optional<Lists> lists_;
   mutable std::optional<Sums> sums_;
   mutable Result<void> state_;
@@ -86,16 +100,17 @@ class DeviceLogits final : public PassLogits, public LogitRows {
 /// A pool of memory for the logits of passes, reused once a pass's logits are not held any more.
 class DeviceLogitsPool {
  public:
-  DeviceLogitsPool(std::size_t vocabulary, Device& device) : vocabulary_(vocabulary), device_(device) {}
+  DeviceLogitsPool(std::size_t vocabulary, Device& device, std::size_t feature_width = 0)
+      : vocabulary_(vocabulary), feature_width_(feature_width), device_(device) {}
 
-  /// Returns the index of logits with room for `rows` rows that are not held. Sets `moved` if their memory
-  /// was reallocated: with room for the next power of two, so that widths that grow one by one reallocate it
+  /// Returns the index of logits with this room that are not held. Sets `moved` if their memory was
+  /// reallocated: with room for the next powers of two, so that widths that grow one by one reallocate it
   /// seldom. Throws std::bad_alloc.
-  std::size_t take(std::size_t rows, bool& moved);
+  std::size_t take(DeviceLogits::Room room, bool& moved);
   DeviceLogits& operator[](std::size_t which) { return *all_[which]; }
 
  private:
-  std::size_t vocabulary_;
+  std::size_t vocabulary_, feature_width_;
   Device& device_;
   std::vector<std::unique_ptr<DeviceLogits>> all_;
 };

@@ -50,7 +50,7 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
       blocks_(spec, kv, *device_),
       states_(spec, *device_),
       data_(spec, weights_, *device_),
-      logits_(spec.vocabulary, *device_),
+      logits_(spec.vocabulary, *device_, spec.feature_width()),
       experts_(spec) {
   for (std::size_t i = 0; i < buffer_count; ++i) cols_[i] = cols_of(spec, static_cast<Buffer>(i));
   for_each_linear(spec, [this](const LinearSpec& linear, double) {
@@ -102,11 +102,12 @@ void DeviceOps::begin(const PassBatch& batch) {
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   for (std::size_t r = 0; r < batch.rows(); ++r) blocks_.grow(batch.caches[r], batch.slots[r]);
   shape_.logits = 0;
-  if (!batch.wanted.empty()) {
-    bool logits_moved = false;
-    shape_.logits = logits_.take(batch.wanted.size(), logits_moved);
-    if (logits_moved)
-      std::erase_if(recordings_, [&](const auto& one) { return one.first.logits == shape_.logits; });
+  const std::size_t wanted = batch.wanted.size(), features = spec_.taps.empty() ? 0 : batch.rows();
+  if (wanted + features > 0) {
+    bool moved = false;
+    shape_.logits = logits_.take({std::max<std::size_t>(wanted, 1), features}, moved);
+    if (moved) std::erase_if(recordings_, [&](const auto& one) { return one.first.logits == shape_.logits; });
+    logits_[shape_.logits].begin(wanted, features);
   }
   if (data_.plan(batch, blocks_, states_, shape_)) recordings_.clear();
   have(parts_, data_.parts() * heads_numbers_ * sizeof(float));
@@ -119,8 +120,8 @@ void DeviceOps::begin(const PassBatch& batch) {
 }
 
 /// Records an in-place norm of groups of a buffer's columns.
-void DeviceOps::record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
-                            std::size_t groups, std::size_t cols) {
+void DeviceOps::record_group_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon,
+                                  Buffer buffer, std::size_t groups, std::size_t cols) {
   if (!spec && !epsilon) return;
   record(call::Norm{.kind = spec ? spec->kind : NormSpec::Kind::rms,
                     .epsilon = spec ? spec->epsilon : *epsilon,
@@ -135,19 +136,23 @@ void DeviceOps::record_norm(const std::optional<NormSpec>& spec, std::optional<f
                     .cols = cols});
 }
 
-void DeviceOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
-  if (in == out) split_products({in});
+void DeviceOps::record_norm(const NormSpec& spec, const call::Rows& in, const call::Rows& out) {
   record(call::Norm{.kind = spec.kind,
                     .epsilon = spec.epsilon,
                     .weight = weights_.vector(spec.weight),
                     .bias = weights_.vector(spec.bias),
-                    .in = view(in),
+                    .in = in,
                     .added = {},
-                    .out = view(out),
+                    .out = out,
                     .picked = {},
                     .rows = shape_.rows,
                     .groups = 1,
                     .cols = spec_.weight(spec.weight).cols});
+}
+
+void DeviceOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
+  if (in == out) split_products({in});
+  record_norm(spec, view(in), view(out));
 }
 
 void DeviceOps::add_norm(const NormSpec& spec) {
@@ -255,7 +260,7 @@ Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(device_->run(*recorded.recording));
   blocks_.forget_moves();
   states_.forget_moves();
-  return shape_.wanted == 0 ? HeldLogits() : HeldLogits(logits_[shape_.logits]);
+  return shape_.wanted == 0 && spec_.taps.empty() ? HeldLogits() : HeldLogits(logits_[shape_.logits]);
 }
 
 }  // namespace spectr

@@ -55,6 +55,10 @@ class DeviceOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
+  void tap(Buffer from, std::size_t cols, std::size_t first) override;
+  void load_features() override;
+  void join(const PairSpec& pair, const EmbedSpec& embed, Buffer state) override;
+  void store_keys(std::size_t layer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
   Result<void> check_alive() override { return device_->run(std::span<const call::AnyCall>()); }
@@ -67,10 +71,13 @@ class DeviceOps final : public Ops {
   void record(const call::AnyCall& call) {
     if (records_) calls_.push_back(call);
   }
-  void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
-                   std::size_t groups, std::size_t cols);
+  void record_norm(const NormSpec& spec, const call::Rows& in, const call::Rows& out);
+  void record_group_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
+                         std::size_t groups, std::size_t cols);
   /// Ensures that `memory` has at least `bytes` bytes; growing loses the contents. Throws std::bad_alloc.
   void have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes);
+  /// Records the moves of the batch: the first calls of a pass.
+  void record_moves();
   void record_state_moves();
   void store_and_convolve(std::size_t layer, WeightId weight, const call::Rows& in, const call::Rows& by,
                           const call::Rows& factor, const call::Rows& out);
@@ -85,7 +92,10 @@ class DeviceOps final : public Ops {
   static std::size_t value_dim(const AttentionSpec& a) { return a.latent ? a.latent->rank : a.head_dim; }
   /// Returns the bytes of quantized inputs of per-head products, maximum over all layers.
   std::size_t quantized_bytes_of_heads(std::size_t rows) const;
-  void normalize_heads(const AttentionSpec& a);
+  void normalize_queries(const AttentionSpec& a);
+  void normalize_keys(const AttentionSpec& a);
+  /// Returns the call that rotates and stores a layer's keys, without queries.
+  call::Rope rope(std::size_t layer) const;
   void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_head_stride,
                       const call::Rows& out, std::size_t out_head_stride);
   void spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out);

@@ -75,7 +75,7 @@ void DeviceOps::delta_net(std::size_t layer) {
                      .key_heads = delta.key_heads,
                      .value_heads = delta.value_heads,
                      .dim = dim});
-  record_norm(delta.norm, {}, Buffer::attended, delta.value_heads, dim);
+  record_group_norm(delta.norm, {}, Buffer::attended, delta.value_heads, dim);
   record(call::Activate{.activation = Activation::silu,
                         .clamp = 0,
                         .has_gate = true,

@@ -25,7 +25,11 @@ std::size_t index_of(std::vector<T>& all, const T& one) {
 }  // namespace
 
 PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device)
-    : spec_(spec), weights_(weights), device_(device), extra_head_rows_(spec, device) {
+    : spec_(spec),
+      weights_(weights),
+      device_(device),
+      embedding_width_(spec.pair ? spec.pair->token_width : spec.width),
+      extra_head_rows_(spec, device) {
   for (const LayerSpec& layer : spec.layers) {
     Layer& of = layers_.emplace_back();
     const AttentionSpec* a = layer.attention();
@@ -40,6 +44,11 @@ PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& 
 Slice PassData::scales(std::size_t layer) const {
   const std::size_t which = layers_[layer].temperature;
   return which == none ? Slice() : at(places_.scales[which]);
+}
+
+std::size_t PassData::feature_cols(const PassShape& shape) const {
+  if (shape.fuses) return spec_.fusion->linear.in;
+  return spec_.pair ? spec_.pair->state_width : 0;
 }
 
 /// Assigns the offsets of all parts, which are multiples of 16 bytes.
@@ -64,7 +73,8 @@ void PassData::place(const PassShape& shape) {
   }
   places_.wanted = next(shape.wanted, sizeof(int));
   places_.words = next(shape.words, sizeof(ExtraToken));
-  places_.embedded = next(shape.rows * spec_.width, sizeof(float));
+  places_.embedded = next(shape.rows * embedding_width_, sizeof(float));
+  places_.features = next(shape.rows * feature_cols(shape), sizeof(float));
   places_.layer_embedded = next(shape.rows * cols_of(spec_, Buffer::layer_inputs), sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
   const auto of_rope = [&](const RopeSpec& rope) { return shape.rows * rope.frequencies.size() * 2; };
@@ -118,6 +128,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   const std::size_t moves = std::max(blocks.moves().size(), states.moves().size()) / 2;
   shape.rows = batch.rows();
   shape.wanted = batch.wanted.size();
+  shape.fuses = batch.fuses;
   shape.items = std::bit_ceil(items);
   shape.moves = std::bit_ceil(std::max<std::size_t>(moves, 16));
   shape.states = states.is_used() ? this->states().step_count : 0;
@@ -157,6 +168,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
     listed += plan.listed.size();
   }
   write_embedded(batch);
+  write<float>(places_.features, batch.features);
   write_layer_embedded(batch);
   write_words(batch, shape.words);
   write_angles(batch, blocks);
@@ -166,9 +178,9 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
 
 void PassData::write_embedded(const PassBatch& batch) {
   const EmbedSpec& embed = spec_.embed;
-  const std::span x(here<float>(places_.embedded), batch.rows() * spec_.width);
+  const std::span x(here<float>(places_.embedded), batch.rows() * embedding_width_);
   for (std::size_t r = 0; r < batch.rows(); ++r) {
-    const std::span<float> row = x.subspan(r * spec_.width, spec_.width);
+    const std::span<float> row = x.subspan(r * embedding_width_, embedding_width_);
     weights_.row(embed.tokens, static_cast<std::size_t>(batch.tokens[r]), row);
     if (embed.scale != 1.0f) {
       for (float& number : row) number *= embed.scale;

@@ -24,6 +24,7 @@ struct PassShape {
   std::size_t texts = 0;   ///< number of sequences, if there are recurrent layers
   std::size_t words = 0;   ///< capacity for extra tokens of all wanted rows
   std::size_t logits = 0;  ///< index of the pass's logits in the pool
+  bool fuses = false;      ///< see PassBatch::fuses
 
   friend auto operator<=>(const PassShape&, const PassShape&) = default;
 };
@@ -50,8 +51,12 @@ class PassData {
   // Locations of the planned data.
   Slice move_count() const { return at(places_.move_count); }
   Slice moves() const { return at(places_.moves); }
-  Slice wanted() const { return at(places_.wanted); }      ///< [wanted] rows
-  Slice embedded() const { return at(places_.embedded); }  ///< [rows][width]
+  Slice wanted() const { return at(places_.wanted); }  ///< [wanted] rows
+  /// [rows][width]; of drafters that join embeddings and states: [rows][PairSpec::token_width].
+  Slice embedded() const { return at(places_.embedded); }
+  /// [rows][feature_cols()], the features of the batch; drafters only.
+  Slice features() const { return at(places_.features); }
+  std::size_t feature_cols(const PassShape& shape) const;
   /// [rows][layers · d]: rows of LayerEmbeddingSpec::tokens, scaled by √d.
   Slice layer_embedded() const { return at(places_.layer_embedded); }
   Slice words() const { return at(places_.words); }  ///< [words] ExtraTokens
@@ -86,7 +91,7 @@ class PassData {
   /// Byte offsets of the parts.
   struct Places {
     std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, layer_embedded = 0, words = 0,
-                written = 0, listed = 0;
+                features = 0, written = 0, listed = 0;
     std::size_t state_move_count = 0, state_moves = 0, state_rows = 0, state_steps = 0, state_texts = 0;
     std::vector<std::size_t> angles, scales, items, rows;
   };
@@ -122,6 +127,7 @@ class PassData {
   std::size_t bytes_ = 0;  // of the pass's data
   std::unique_ptr<StagingMemory> staging_;
   std::unique_ptr<DeviceMemory> memory_;
+  std::size_t embedding_width_;
   std::vector<float> position_;
   ExtraHeadRows extra_head_rows_;
   std::size_t times_moved_ = 0;  // reallocations of memory_

@@ -64,7 +64,7 @@ void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
   const std::size_t count = run.queries.size();
   for (std::size_t r = 0; r < count; ++r) scores[r] = run.scratch + r * run.stride;
   for (std::size_t slot = run.base, end; slot < run.slots; slot = end) {
-    end = run.block_end(slot, run.slots);
+    end = AttentionRun::block_end(slot, run.slots);
     const Upcoming next = end < run.slots ? run.block_at(keys, end, run.slots) : values;
     Prefetcher ahead(next.at, run.ahead(next.bytes), KeySteps(keys, count, end - slot));
     ForSome<QueriesAt(Keys())>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
@@ -87,7 +87,7 @@ void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming 
     Weigh(run.queries[r], run.rule, base, weights[r]);
   }
   for (std::size_t slot = base, end; slot < run.shared; slot = end) {
-    end = run.block_end(slot, run.shared);
+    end = AttentionRun::block_end(slot, run.shared);
     const Upcoming next = end < run.shared ? run.block_at(values, end, run.shared) : next_head;
     Prefetcher ahead(next.at, run.ahead(next.bytes), ValueSteps(count, end - slot, dim));
     const ValuesOfBlock<T> block{values, slot, slot - base};

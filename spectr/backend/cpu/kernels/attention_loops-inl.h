@@ -170,9 +170,10 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
   }
   const V by = hn::Set(d, scale);
   for (std::size_t r = 0; r < n; ++r) {
-    for (std::size_t v = 0; v < vectors; ++v)
+    for (std::size_t v = 0; v < vectors; ++v) {
       hn::StoreU(hn::Mul(by, has_scales<K> ? scaled[r][v] : sums[r][v]), d,
                  scores[r] + (slot - base) + v * lanes);
+    }
   }
 }
 
