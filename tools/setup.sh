@@ -269,6 +269,7 @@ long_under_sanitizers() {
     'Models/RecurrentLayersOnTwins.ReadAgain*/Short*' 'Models/States.GiveItOnDevices*/Short*' 'Law.DraftsAsABlock*' \
     'Job.AProgramByItself*' 'Job.FailuresOfTheLeader*' 'TrainedDrafters.DraftForSeveral*' 'PrefixCache.ARestored*' \
     'PrefixCache.TwoConversations*' 'SamplerFields.WorkWithEvery*' 'Generate.EveryMethodRuns' 'Compare.WorksForEvery*' \
+    'BundledDrafters.GainByFour*' 'Job.GivesOneProcessesText' 'Devices.DraftWithTrained*' \
     'Help.*' 'Hints.*' 'Variables.*' 'Flags.OfSettings*' 'Flags.SayWhere*' 'Flags.OfSamplers*' 'Flags.LawChooses*'
 }
 
