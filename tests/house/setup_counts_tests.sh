@@ -34,7 +34,8 @@ END
   test_entry nn.fast_2of2 0.10 <<'END'
 [==========] Running 1 test from 1 test suite.
 [ RUN      ] Good.Three
-[       OK ] Good.Three (1 ms)
+[       OK ] Good.Three[2026-01-01 00:00:00.000] [info] a line of a log
+ (1 ms)
 ERROR: LeakSanitizer: detected memory leaks
 END
   test_entry docs.links 0.25 </dev/null
