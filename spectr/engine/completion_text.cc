@@ -6,8 +6,6 @@
 #include "spectr/base/utf8.h"
 
 namespace spectr {
-namespace {}  // namespace
-
 void TextDelta::append(TextDelta later) {
   for (ThoughtSpan span : later.thoughts) {
     span.begin += span.kept ? text.size() : reasoning.size();

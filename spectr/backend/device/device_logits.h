@@ -38,8 +38,8 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   std::span<const float> features(std::size_t row) const override;
 
   const Room& room() const { return room_; }
-  /// Begins a pass with so many rows of logits and of features: drops all cached results. Returns the
-  /// destination of the logits.
+  /// Begins a pass with `rows` rows of logits and `feature_rows` of features. Drops all cached results, and
+  /// returns the destination of the logits.
   call::Rows begin(std::size_t rows, std::size_t feature_rows = 0);
   /// Returns the destinations of the current pass.
   call::Rows logit_rows() const { return {{numbers_.get()}, vocabulary_}; }
